@@ -42,8 +42,9 @@ def times_of(card: Card) -> dict[str, str]:
     if told is not None and card.alternative_at is not None:
         times["or"] = _alternative(card, card.alternative_at)
     if card.kind == "state":
-        # A card that records an end has no period of its own: "no longer works there" holds since then.
-        if card.superseded_at is not None and not card.ended:
+        # A card that records an end has no period of its own: "no longer works there" holds since then. A retracted
+        # card was never true.
+        if card.superseded_at is not None and not (card.ended or card.retracted):
             times["until"] = told_day(card.superseded_at, zone)
         if card.value_at is not None:
             times["value"] = (

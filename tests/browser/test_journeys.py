@@ -46,13 +46,36 @@ def test_an_answer_shows_why_each_card_has_its_place(person: Person) -> None:
     assert abs(sum(amounts) - told) < 0.02
     person.sees("found and withheld")
     assert "Lives in Lisbon" in person.page.locator("pre.prompt").inner_text()
+    assert card.locator("th[title=meaning]").inner_text() == "it means something similar to the question"
     person.page.reload()
     person.sees("Lives in Lisbon")
+    with person.page.expect_request("**/v1/recall"):  # the same question is asked again
+        person.page.get_by_role("button", name="ask", exact=True).click()
+    card.get_by_role("link").focus()
+    person.page.keyboard.press("Enter")
+    person.page.locator("h1", has_text="Lives in Lisbon").wait_for()
+    eventually(lambda: person.page.evaluate("document.activeElement.tagName") == "H1")
+    assert person.page.title() == "Lives in Lisbon · Cardlog"
 
 
 def test_the_past_answers_with_what_was_true_then(person: Person) -> None:
+    question, at = person.page.get_by_label("question"), person.page.get_by_label("what was true at")
     person.open("ask", user="alex", q="Where%20do%20I%20live%3F", as_of="2026-03-15T00:00:00Z")
-    person.page.locator("ol.cards > li").first.get_by_text("Porto").first.wait_for()
+    best = person.page.locator("ol.cards > li").first
+    best.get_by_text("Porto").first.wait_for()
+    person.page.get_by_role("link", name="Ask", exact=True).click()
+    eventually(lambda: (question.input_value(), at.input_value()) == ("", ""))
+    question.fill("What is my pet called?")
+    person.page.get_by_role("button", name="ask", exact=True).click()
+    best.wait_for()
+    person.page.go_back()
+    person.page.go_back()
+    eventually(
+        lambda: question.input_value() == "Where do I live?" and at.input_value() == "2026-03-15T08:00"
+    )
+    best.get_by_text("Porto").first.wait_for()
+    person.open("ask", user="alex", q="Where%20do%20I%20live%3F", known_at="2026-01-15T00:00:00Z")
+    person.sees("At this time, nothing was known that answers this.")
 
 
 def test_a_card_is_forgotten_and_restored_and_the_audit_names_who(person: Person) -> None:
@@ -63,6 +86,7 @@ def test_a_card_is_forgotten_and_restored_and_the_audit_names_who(person: Person
     assert card["source_span"]["text"] in person.page.locator("ul.beside > li").first.inner_text()
     person.page.get_by_role("dialog").get_by_label("reason").fill("asked her")
     person.page.get_by_role("button", name="forget", exact=True).click()
+    person.sees("1 card is forgotten.")
     person.page.locator(".status.retracted").first.wait_for()
     assert card["card_id"] not in {each["card_id"] for each in _cards(person.stack, "yating")}
     person.page.get_by_role("button", name="restore").click()
@@ -131,6 +155,7 @@ def test_many_cards_are_drawn_a_few_at_a_time_and_forgotten_together(person: Per
         person.page.locator(f".rows li[aria-posinset='{number}'] input").check()
     person.page.get_by_role("button", name="forget 2 …").click()
     person.page.get_by_role("dialog").get_by_role("button", name="forget", exact=True).click()
+    person.sees("2 cards are forgotten.")
     person.sees(f"{total - 2} cards")
 
 
@@ -147,7 +172,7 @@ def test_a_contradiction_is_settled_with_the_keyboard(person: Person) -> None:
 def test_the_timeline_tells_what_was_true_at_its_line(person: Person) -> None:
     person.open("timeline", user="alex", as_of="2026-03-15T00:00:00Z")
     person.page.locator("ul.plain").get_by_text("Lives in Porto").wait_for()
-    line = person.page.get_by_label("true at (valid time)")
+    line = person.page.get_by_label("what was true at")
     line.focus()
     person.page.keyboard.press("End")
     person.page.locator("ul.plain").get_by_text("Lives in Lisbon").wait_for()
@@ -158,7 +183,10 @@ def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: P
     person.open(
         "timeline", user="alex", known_at=(today - timedelta(days=100)).isoformat().replace("+", "%2B")
     )
-    person.sees("No fact or event is remembered yet.")
+    person.sees("No fact or event was known at that time.")
+    person.page.get_by_label("what was known at").focus()
+    person.page.keyboard.press("End")
+    person.page.locator("ul.plain").get_by_text("Lives in Lisbon").wait_for()
     person.open("timeline", user="many")
     sync_api = pytest.importorskip("playwright.sync_api")
     chart, line = person.page.locator(".chart svg"), person.page.locator(".chart line.known")
@@ -182,7 +210,7 @@ def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: P
 
     eventually(dragged)
     person.open("timeline", user="many")
-    field = person.page.get_by_label("known at (transaction time)")
+    field = person.page.get_by_label("what was known at")
     field.focus()
     person.page.keyboard.press("PageDown")
     eventually(lambda: "known_at=" in person.page.url)
@@ -191,7 +219,7 @@ def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: P
 def test_the_core_document_goes_back_after_a_preview(person: Person) -> None:
     person.open("core", user="yating")
     person.page.get_by_role("button", name="go back to this version …").first.click()
-    person.page.get_by_role("dialog").get_by_text("changes are left out").wait_for()
+    person.page.get_by_role("dialog").get_by_text("left out. Nothing is lost").wait_for()
     before = person.page.locator("h2", has_text="version").first.inner_text()
     person.page.get_by_role("dialog").get_by_role("button", name="go back").click()
     person.page.get_by_role("dialog").wait_for(state="detached")
@@ -204,7 +232,14 @@ def test_an_op_changes_a_reference(person: Person) -> None:
     person.page.locator("section form select").select_option("add")
     person.page.get_by_label("fields of the op, as JSON").fill(json.dumps({"text": "milk"}))
     person.page.get_by_role("button", name="apply").click()
-    person.page.locator("pre").get_by_text("milk").wait_for()
+    milk = person.page.locator("pre").get_by_text("milk")
+    milk.wait_for()
+    person.page.get_by_label("fields of the op, as JSON").fill("milk")
+    person.page.get_by_role("button", name="apply").click()
+    person.page.get_by_role("alert").get_by_text("must be a JSON object").wait_for()
+    person.page.get_by_role("button", name="go back to this version …").click()
+    person.page.get_by_role("dialog").get_by_role("button", name="go back").click()
+    milk.wait_for(state="detached")
 
 
 def test_a_problem_is_opened_and_closed(person: Person) -> None:
@@ -228,7 +263,8 @@ def test_a_mode_is_made_and_becomes_the_default(person: Person) -> None:
     mode.get_by_role("button", name="rename").click()
     renamed = person.page.locator("li.card", has_text="orchard")
     renamed.get_by_text("rename or delete").click()
-    renamed.get_by_role("button", name="delete; its cards stay").click()
+    renamed.get_by_role("button", name="delete …").click()
+    renamed.get_by_role("dialog").get_by_role("button", name="delete", exact=True).click()
     renamed.wait_for(state="detached")
     person.sees("No mode yet.")
 
@@ -242,12 +278,16 @@ def test_hidden_characters_are_named_in_every_text_and_label(person: Person, sta
         return answer.json()
 
     send("turns", user | {"text": "I live in Taipei.", "speaker": turned, "session_id": turned})
+    send("turns", user | {"text": "My badge shows \U0001f469\u200d\u2695\ufe0f and a\u200db."})
     send("references/todo_list", user | {"key": turned})
     patch = [{"op": "add", "path": f"/profile/other/{turned}", "value": turned}]
     send("memory/rhea/events", {"patch": patch, "actor": "user", "rationale": turned})
     stack.wait()
     person.open("memory", user="rhea")
     person.page.get_by_label("choose: U+202Egnp.exe lives in Taipei").wait_for()
+    badge = person.page.locator("a", has_text="My badge shows").first
+    assert "\U0001f469\u200d\u2695" in badge.inner_text()
+    assert "aU+200Db" in badge.inner_text()
     person.page.locator("a", has_text="lives in Taipei").first.click()
     for screen, shown in (
         ("", "I live in Taipei."),
@@ -339,12 +379,29 @@ def test_the_health_of_a_memory_counts_what_was_captured_and_what_waits(person: 
     assert person.page.locator("ul.stale > li").count() == len(stale)
 
 
-def test_the_health_of_a_memory_names_plans_whose_day_has_passed(person: Person) -> None:
-    turn = {"user_id": "planner", "text": "I will visit Kyoto on May 3.", "said_at": "2026-04-20T09:00:00Z"}
-    pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers).json()
-    _cards(person.stack, "planner", wait_for=pushed["token"])
+def test_plans_whose_day_has_passed_and_words_that_may_be_over_are_told(person: Person) -> None:
+    said = (
+        ("2026-04-20", "user", "I will visit Kyoto on May 3."),
+        ("2026-04-21", "user", "I swim in the lake every week."),
+        ("2026-05-21", "user", "I don't swim in the lake any more."),
+        ("2026-05-22", "assistant", "The lake of Biwa near Kyoto is the largest one."),
+    )
+    turns = [
+        {"user_id": "planner", "text": text, "role": role, "said_at": f"{day}T09:00:00Z", "session_id": day}
+        for day, role, text in said
+    ]
+    assert WEB.post(f"{person.stack.write_url}/v1/turns", json=turns, headers=person.stack.headers).is_success
+    person.stack.wait()
     person.open("health", user="planner")
     person.page.locator("ul.passed > li", has_text="Kyoto").wait_for()
+    person.open("ask", user="planner", q="What%20about%20Kyoto%20and%20the%20lake%3F", k="9")
+    for words, told in (
+        (said[0][2], "planned, and its time has passed"),
+        (said[1][2], f"Later words may have ended this: {said[2][2]}"),
+        (said[3][2], "said by the assistant"),
+    ):
+        found = person.page.locator("ol.cards > li").filter(has=person.page.get_by_text(words, exact=True))
+        found.filter(has_text=told).first.wait_for()
 
 
 def test_the_health_of_a_memory_tells_what_answers_held_and_what_none_did(person: Person) -> None:

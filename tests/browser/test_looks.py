@@ -82,3 +82,7 @@ def test_no_text_is_cut_on_a_small_telephone(chromium: Any, stack: Running) -> N
             )
             assert wide <= 0, (screen, language, wide)
             assert person.page.evaluate(_CUT) == [], (screen, language)
+            times = " ".join(person.page.locator(".row small").all_inner_texts())
+            assert bool(re.search("said|since|state|event", times)) == (
+                screen == "memory" and language == "en"
+            )

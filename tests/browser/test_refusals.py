@@ -28,6 +28,18 @@ def test_a_key_that_only_reads_one_user_sees_no_edit_and_no_other_user(chromium:
     person.open("operations")
     person.sees("This key may not do this.")
     assert person.page.get_by_role("button", name="rebuild").count() == 0
+    assert person.page.get_by_role("link", name="Operations").count() == 0
+
+
+def test_a_key_that_does_not_act_as_the_user_takes_back_nothing_of_the_user(
+    chromium: Any, stack: Running
+) -> None:
+    person = Person(chromium, stack, _key(stack)["key"])
+    person.open("memory", user="alex", concept="residence")
+    assert person.page.locator("input[type=checkbox]").count() == 0
+    person.page.get_by_role("link", name="Lives in Lisbon").click()
+    person.page.get_by_role("button", name="still right").wait_for()
+    assert person.page.get_by_role("button", name="never true …").count() == 0
 
 
 def test_a_saved_link_shows_nothing_to_a_key_of_another_tenant(chromium: Any, stack: Running) -> None:
@@ -41,7 +53,7 @@ def test_a_saved_link_shows_nothing_to_a_key_of_another_tenant(chromium: Any, st
 
 def test_a_user_without_cards_learns_the_next_step(person: Person) -> None:
     for screen, told in (
-        ("memory", "Push a turn: cardlog push"),
+        ("memory", "Nothing is remembered of nobody. Is the name right?"),
         ("arbitration", "No contradiction waits for a verdict."),
         ("references", "cardlog ref create"),
         ("health", "No card was captured in this time."),
@@ -70,7 +82,7 @@ def test_the_page_asks_for_a_key_when_its_own_was_revoked_or_expired(chromium: A
 
     for person in people:
         eventually(partial(asked_for_a_key, person))
-        person.sees("Sign in with an API key.")
+        person.sees("your key was revoked or has expired.")
 
 
 def test_a_wrong_key_is_refused(chromium: Any, stack: Running) -> None:
@@ -79,16 +91,32 @@ def test_a_wrong_key_is_refused(chromium: Any, stack: Running) -> None:
     person.page.get_by_label("API key").fill("clk_nonsense")
     person.page.get_by_role("button", name="sign in").click()
     person.sees("This key or link is not valid, or no longer.")
+    person.page.get_by_label("API key").fill(_key(stack, "--scope", "push")["key"])
+    person.page.get_by_role("button", name="sign in").click()
+    person.sees("The explorer needs a key with the scope read. This key has: push.")
 
 
-def test_a_card_that_another_tab_erased_is_gone(person: Person) -> None:
-    turn = {"user_id": "sam", "text": "I have a dog called Rex.", "turn_id": "t1"}
-    pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers).json()
+def test_a_card_that_another_tab_erased_is_gone_and_a_fact_of_another_turn_stays(person: Person) -> None:
+    said = ("I live in Malmö.", "I live in Malmö and I have a dog called Rex.")
+    turns = [
+        {"user_id": "sam", "text": text, "said_at": f"2026-03-0{day}T09:00:00Z", "session_id": str(day)}
+        for day, text in enumerate(said, 1)
+    ]
+    pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turns, headers=person.stack.headers).json()
     query = {"user_id": "sam", "wait_for": pushed["token"]}
     cards = WEB.get(f"{person.stack.read_url}/v1/cards", params=query, headers=person.stack.headers).json()
-    person.open("card", user="sam", id=cards["cards"][0]["card_id"])
-    url = f"{person.stack.write_url}/v1/turns/t1"
-    assert WEB.delete(url, params={"user_id": "sam"}, headers=person.stack.headers).status_code == 200
+    facts = {each["value"]: each["card_id"] for each in cards["cards"] if each["kind"] == "state"}
+    person.open("card", user="sam", id=facts["Rex"])
+    other = person.page.context.new_page()
+    other.goto(f"{person.url}#/card?user=sam&id={facts['Malmö']}")
+    other.get_by_role("button", name="erase what was said …").click()
+    dialog = other.get_by_role("dialog")
+    dialog.get_by_role("radio").nth(1).check()
+    dialog.get_by_text("1 turn", exact=True).wait_for()
+    shown = dialog.locator("h3 + ul")
+    eventually(lambda: shown.all_inner_texts() == [f"{said[1]}\nHas a dog named Rex", "Lives in Malmö"])
+    dialog.get_by_role("button", name="erase").click()
+    other.get_by_text("What was said is erased. The receipt is").wait_for()
     person.page.get_by_role("button", name="still right").click()
     person.page.get_by_role("alert").first.wait_for()
 
@@ -102,6 +130,13 @@ def test_an_edit_says_that_the_service_is_away_and_succeeds_when_it_is_back(pers
     )
     person.page.get_by_role("button", name="add", exact=True).click()
     person.sees("The service does not answer.")
+    person.page.unroute(writes)
+    person.page.clock.install()
+    person.page.route(writes, lambda _: None)  # a service that hangs
+    with person.page.expect_request(writes):
+        person.page.get_by_role("button", name="add", exact=True).click()
+    person.page.clock.run_for(31_000)
+    person.sees("The service did not answer within 30 seconds.")
     person.page.unroute(writes)
     person.page.get_by_role("button", name="add", exact=True).click()
     person.page.locator("li.card", has_text="Loses his keys").wait_for()

@@ -33,21 +33,29 @@ let signedOut = () => {};
 /** Sets what happens when the session has ended. */
 export const onSignedOut = (then: () => void) => (signedOut = then);
 
+const PATIENCE_MS = 30_000;
+
 async function send(method: string, url: string, body?: unknown): Promise<unknown> {
   let answer: Response;
+  let text: string;
+  const patience = new AbortController();
+  const clock = setTimeout(() => patience.abort(), PATIENCE_MS);
   try {
     answer = await fetch(url, {
       method: method.toUpperCase(),
       credentials: "same-origin",
+      signal: patience.signal,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
+    text = await answer.text();
   } catch {
-    throw new Problem(0, "away", "");
+    throw patience.signal.aborted ? new Problem(504, "late", "") : new Problem(0, "away", "");
+  } finally {
+    clearTimeout(clock);
   }
-  if (answer.status === 204) return null;
-  const document = await answer.json().catch(() => null);
+  const document: unknown = answer.headers.get("content-type")?.includes("json") ? JSON.parse(text) : null;
   if (answer.ok) return document;
-  if (answer.status === 401 && !url.endsWith("explorer/session")) signedOut();
+  if (answer.status === 401) signedOut();
   const told = (document ?? {}) as { title?: string; detail?: string; field?: string };
   throw new Problem(answer.status, told.title ?? String(answer.status), told.detail ?? "", told.field);
 }
@@ -67,6 +75,16 @@ export async function api<M extends Method, P extends (keyof Read | keyof Write)
       if (each !== undefined && each !== null && each !== "") url.searchParams.append(name, String(each));
   return (await send(method, url.pathname + url.search, given.body)) as Answer<Operation<P, M>>;
 }
+
+/** The cards that a turn is behind. A turn that is not understood yet has none. */
+export const cardsOf = (turn: string, user: string) =>
+  new Promise<string[]>((found, failed) => {
+    const path = "/v1/turns/{turn_id}/events".replace("{turn_id}", encodeURIComponent(turn));
+    const stream = new EventSource(`${path}?${new URLSearchParams({ user_id: user })}`);
+    const end = (event: MessageEvent<string>) => (stream.close(), found((JSON.parse(event.data) as Schemas["TurnEvent"]).cards ?? []));
+    for (const last of ["projected", "dead", "late"]) stream.addEventListener(last, end);
+    stream.onerror = () => (stream.close(), failed(new Problem(0, "away", "")));
+  });
 
 export interface Session {
   tenant: string;

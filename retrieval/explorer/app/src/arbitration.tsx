@@ -50,7 +50,6 @@ export function Arbitration({ user, route, may }: Given) {
   });
   return (
     <>
-      <h1>{t("Arbitration")}</h1>
       <Notice problem={list.problem ?? settled.problem} again={list.again} />
       {list.busy && <Busy />}
       {list.value && !shown && <Empty>{t("No contradiction waits for a verdict. One appears here when a fact changes too often or without a word.")}</Empty>}

@@ -1,9 +1,9 @@
 /** Ask: the cards of an answer with every reason of their places, what just missed, and the prompt beside them. */
-import { useState } from "preact/hooks";
 import { api, type Recalled, type Schemas } from "./api";
+import { Standing } from "./card";
 import type { Given } from "./screen";
-import { go, to } from "./route";
-import { t } from "./texts";
+import { to, useAddressForm, type Route } from "./route";
+import { t, TABLE, type Key } from "./texts";
 import { Busy, Empty, Field, Notice, toInstant, toLocal, useLoad, valueOf, Words } from "./ui";
 
 interface Place {
@@ -30,37 +30,36 @@ export function Ask({ user, route, session }: Given) {
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...(route.get("mode") === "all" ? { modes: "all" as const } : { mode: route.get("mode") || null }),
   };
-  const key = JSON.stringify(question);
-  const answer = useLoad(asked ? () => api("post", "/v1/recall", { body: { ...question, explain: !session.modes } }) : null, [key]);
+  const answer = useLoad(asked ? () => api("post", "/v1/recall", { body: { ...question, explain: !session.modes } }) : null, [route]);
   const prompt = useLoad(
     asked ? () => api("post", "/v1/context", { body: { ...question, explain: !session.modes, token_budget: Number(route.get("tokens")) ? budget : null } }) : null,
-    [key, budget],
+    [route],
   );
-  const places = ((answer.value?.explain as { cards?: Place[] } | undefined)?.cards ?? []) as Place[];
-  const shown = answer.value?.cards ?? [];
+  const found = answer.busy ? undefined : answer.value; // an earlier answer is none to this question
+  const places = ((found?.explain as { cards?: Place[] } | undefined)?.cards ?? []) as Place[];
+  const shown = found?.cards ?? [];
   const near = places.filter((each) => each.place !== null && each.place > k).slice(0, 10);
   return (
     <>
-      <h1>{t("Ask")}</h1>
-      <Question given={route.all} />
+      <Question route={route} />
       {!asked && <Empty>{t("Ask a question in English or Chinese. The answer shows which cards were found, and why.")}</Empty>}
       <div class="two">
         <section aria-label={t("answer")}>
           <Notice problem={answer.problem} again={answer.again} />
           {answer.busy && <Busy />}
-          {answer.value && (
+          {found && (
             <>
-              {answer.value.warnings.map((each) => (
+              {found.warnings.map((each) => (
                 <p class="notice" key={each}>
                   {each}
                 </p>
               ))}
-              {answer.value.contradictions.map((each) => (
+              {found.contradictions.map((each) => (
                 <p class="notice" key={each.card_ids.join()}>
                   <a href={to("arbitration", { user, id: each.arbitration_id })}>{t("Two facts contradict each other.")}</a> <Words text={each.reason} />
                 </p>
               ))}
-              {!shown.length && <Empty>{t("No card answers this. Ask in other words, or see all cards under Memory.")}</Empty>}
+              {!shown.length && <Empty>{t(question.as_of || question.known_at ? "At this time, nothing was known that answers this. Choose another time." : "No card answers this. Ask in other words, or see all cards under Memory.")}</Empty>}
               <ol class="cards">
                 {shown.map((card, index) => (
                   <Answered key={card.card_id} card={card} user={user} place={places.find((each) => each.card_id === card.card_id)} number={index + 1} />
@@ -72,8 +71,8 @@ export function Ask({ user, route, session }: Given) {
                   <Missed places={near} user={user} />
                 </details>
               )}
-              <Withheld answer={answer.value} user={user} />
-              <Channels channels={answer.value.channels} />
+              <Withheld answer={found} user={user} />
+              <Channels channels={found.channels} />
             </>
           )}
         </section>
@@ -81,9 +80,9 @@ export function Ask({ user, route, session }: Given) {
           <section aria-label={t("prompt")}>
             <h2>{t("prompt")}</h2>
             <Notice problem={prompt.problem} again={prompt.again} />
-            {prompt.value && (
+            {prompt.value && !prompt.busy && (
               <>
-                <p class="quiet">{t("{n} tokens", { n: prompt.value.tokens })}</p>
+                <p class="quiet">{t("{n} [token|tokens]", { n: prompt.value.tokens })}</p>
                 <pre class="prompt" tabIndex={0}>
                   <Words text={prompt.value.text} most={6000} />
                 </pre>
@@ -106,31 +105,23 @@ export function Ask({ user, route, session }: Given) {
   );
 }
 
-function Question({ given }: { given: Record<string, string> }) {
-  const [form, set] = useState(given);
-  const bind = (name: string) => ({ value: form[name] ?? "", onInput: (event: Event) => set({ ...form, [name]: valueOf(event) }) });
-  const time = (name: string) => ({
-    type: "datetime-local",
-    value: toLocal(form[name] ?? ""),
-    onInput: (event: Event) => set({ ...form, [name]: toInstant(valueOf(event)) }),
-  });
-  const ask = (event: Event) => {
-    event.preventDefault();
-    go("ask", form);
-  };
+function Question({ route }: { route: Route }) {
+  const { form, put, submit } = useAddressForm("ask", route);
+  const bind = (name: string) => ({ value: form[name] ?? "", onInput: (event: Event) => put(name, valueOf(event)) });
+  const time = (name: string) => ({ type: "datetime-local", value: toLocal(form[name] ?? ""), onInput: (event: Event) => put(name, toInstant(valueOf(event))) });
   return (
-    <form class="panel" onSubmit={ask}>
+    <form class="panel" onSubmit={submit}>
       <Field label={t("question")} wide>
         <input {...bind("q")} required maxLength={16000} />
       </Field>
       <button class="main">{t("ask")}</button>
-      <details class="wide" open={["as_of", "known_at", "project", "mode", "k", "tokens"].some((name) => given[name])}>
+      <details class="wide" open={["as_of", "known_at", "project", "mode", "k", "tokens"].some(route.get)}>
         <summary>{t("time, project, mode")}</summary>
         <div class="fields">
-          <Field label={t("true at (valid time)")}>
+          <Field label={t("what was true at")} hint="valid time">
             <input {...time("as_of")} />
           </Field>
-          <Field label={t("known at (transaction time)")}>
+          <Field label={t("what was known at")} hint="transaction time">
             <input {...time("known_at")} />
           </Field>
           <Field label={t("project")}>
@@ -152,20 +143,24 @@ function Question({ given }: { given: Record<string, string> }) {
 }
 
 function Answered({ card, user, place, number }: { card: Recalled; user: string; place?: Place; number: number }) {
+  const newer = card.perhaps_no_longer;
   return (
     <li class="card">
       <a class="content" href={to("card", { user, id: card.card_id })}>
         <Words text={card.content} />
       </a>
       <p class="facts">
-        <span class={`kind ${card.kind}`}>{t(card.kind)}</span>
-        <span>{card.when}</span>
+        <Standing card={card} />
         {card.times?.map(({ words, time }) => <span key={words}>{words}: {time}</span>)}
-        {card.pending && <span class="flag">{t("not projected yet")}</span>}
-        {card.aging && <span class="flag">{t("not verified for long")}</span>}
-        {card.outdated && <span class="flag">{t("perhaps outdated")}</span>}
-        {card.superseded_at && <span class="flag">{t("superseded")}</span>}
       </p>
+      {newer && (
+        <p class="notice">
+          {t(newer.retracted ? "The user took this back:" : "Later words may have ended this:")}{" "}
+          <a href={to("card", { user, id: newer.card_id })}>
+            <Words text={newer.content} most={200} />
+          </a>
+        </p>
+      )}
       <p class="facts">
         {Object.entries(card.channels).map(([name, found]) => (
           <span class="channel" key={name} title={`${found.score}`}>
@@ -190,7 +185,9 @@ function Reasons({ place, label }: { place: Place; label: string }) {
         <tbody>
           {all.map(([name, amount]) => (
             <tr key={name}>
-              <th scope="row">{name}</th>
+              <th scope="row" title={name}>
+                {`why.${name}` in TABLE ? t(`why.${name}` as Key) : name}
+              </th>
               <td>{amount.toFixed(3)}</td>
               <td>
                 <span class={amount < 0 ? "bar less" : "bar"} style={{ width: `${(Math.abs(amount) / largest) * 100}%` }} />
@@ -235,7 +232,9 @@ function Withheld({ answer, user }: { answer: Schemas["Answer"]; user: string })
             <a href={to("card", { user, id: each.card_id })}>
               <Words text={each.content ?? each.card_id} most={120} />
             </a>{" "}
-            <span class="quiet">{each.reason}</span>
+            <span class="quiet" lang="en">
+              {each.reason}
+            </span>
           </li>
         ))}
       </ul>

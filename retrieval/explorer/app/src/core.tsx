@@ -4,7 +4,7 @@ import { api, type Schemas, type Written } from "./api";
 import type { Given } from "./screen";
 import { go } from "./route";
 import { t } from "./texts";
-import { Busy, Dialog, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";
+import { Busy, Confirm, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";
 
 type Patch = Schemas["MemoryChange"]["patch"];
 
@@ -23,8 +23,7 @@ export function Core({ user, route, may }: Given) {
   const values = valuesOf(document.value?.document);
   return (
     <>
-      <h1>{t("Core document")}</h1>
-      <Queue user={user} turn={turn} changed={() => again(turn + 1)} edits={may("write")} />
+      <Queue user={user} turn={turn} changed={() => again(turn + 1)} edits={may("write")} approves={may("write") && may("user")} />
       <div class="two even">
         <section>
           <h2>{document.value ? t("version {n}", { n: document.value.version }) : ""}</h2>
@@ -85,7 +84,7 @@ export function Core({ user, route, may }: Given) {
                     <Words text={change.rationale} most={200} />
                   </p>
                 )}
-                {may("write") && change.version < current && (
+                {may("write") && may("user") && change.version < current && (
                   <button type="button" onClick={() => setBack(change.version)}>
                     {t("go back to this version …")}
                   </button>
@@ -99,10 +98,8 @@ export function Core({ user, route, may }: Given) {
         <Rollback
           user={user}
           version={back}
-          done={(changed) => {
-            setBack(null);
-            if (changed) again(turn + 1);
-          }}
+          done={() => again(turn + 1)}
+          close={() => setBack(null)}
         />
       )}
     </>
@@ -128,18 +125,18 @@ function Ops({ patch }: { patch: Patch }) {
   );
 }
 
-function Rollback({ user, version, done }: { user: string; version: number; done: (changed: boolean) => void }) {
+function Rollback({ user, version, done, close }: { user: string; version: number; done: () => void; close: () => void }) {
   const at = { user_id: user };
   const body = { to_version: version, actor: "user" as const };
   const plan = useLoad<Written["MemoryRolledBack"]>(() => api("post", "/v1/memory/{user_id}/rollback", { at, body: { ...body, dry_run: true } }), [version]);
-  const { problem, busy, run } = useEdit();
+  const back = async () => (await api("post", "/v1/memory/{user_id}/rollback", { at, body: { ...body, dry_run: false } }), done());
   return (
-    <Dialog title={t("Go back to version {n}", { n: version })} close={() => done(false)}>
+    <Confirm title={t("Go back to version {n}", { n: version })} action={t("go back")} ready={plan.value?.conflicts.length === 0} run={back} close={close}>
       {plan.busy && <Busy />}
-      <Notice problem={plan.problem ?? problem} />
+      <Notice problem={plan.problem} />
       {plan.value && (
         <>
-          <p>{t("{n} changes are left out. Nothing is lost: a further change brings them back.", { n: plan.value.event_ids.length })}</p>
+          <p>{t("{n} [change is|changes are] left out. Nothing is lost: a further change brings them back.", { n: plan.value.event_ids.length })}</p>
           <Ops patch={plan.value.patch} />
           {plan.value.conflicts.map((each) => (
             <p class="notice" key={`${each.event_id}${each.op}`}>
@@ -148,26 +145,11 @@ function Rollback({ user, version, done }: { user: string; version: number; done
           ))}
         </>
       )}
-      <p class="actions">
-        <button
-          type="button"
-          class="main"
-          disabled={busy || !plan.value || plan.value.conflicts.length > 0}
-          onClick={async () => {
-            if (await run(() => api("post", "/v1/memory/{user_id}/rollback", { at, body: { ...body, dry_run: false } }))) done(true);
-          }}
-        >
-          {t("go back")}
-        </button>
-        <button type="button" onClick={() => done(false)}>
-          {t("cancel")}
-        </button>
-      </p>
-    </Dialog>
+    </Confirm>
   );
 }
 
-function Queue({ user, turn, changed, edits }: { user: string; turn: number; changed: () => void; edits: boolean }) {
+function Queue({ user, turn, changed, edits, approves }: { user: string; turn: number; changed: () => void; edits: boolean; approves: boolean }) {
   const queue = useLoad(() => api("get", "/v1/memory/{user_id}/queue", { at: { user_id: user } }), [user, turn]);
   const [reason, setReason] = useState("");
   const { problem, busy, run } = useEdit();
@@ -199,9 +181,11 @@ function Queue({ user, turn, changed, edits }: { user: string; turn: number; cha
             </p>
             {edits && (
               <p class="actions">
-                <button type="button" disabled={busy} onClick={() => answer(each.queue_id, true)}>
-                  {t("approve")}
-                </button>
+                {approves && (
+                  <button type="button" disabled={busy} onClick={() => answer(each.queue_id, true)}>
+                    {t("approve")}
+                  </button>
+                )}
                 <button type="button" disabled={busy} onClick={() => answer(each.queue_id, false)}>
                   {t("refuse")}
                 </button>

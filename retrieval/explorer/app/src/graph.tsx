@@ -1,9 +1,8 @@
 /** The neighbourhood of a card or of a name: one ring of neighbours, and a second ring behind it. The list below is its twin. */
-import { useState } from "preact/hooks";
 import { api, type Schemas } from "./api";
 import type { Given } from "./screen";
-import { go, to } from "./route";
-import { t } from "./texts";
+import { to, useAddressForm } from "./route";
+import { t, type Key } from "./texts";
 import { Busy, Empty, Field, hushed, Notice, useLoad, valueOf, Words } from "./ui";
 
 const NAMED_NODES = 40;
@@ -50,18 +49,13 @@ interface Net {
 
 export function Graph({ user, route }: Given) {
   const [id, about] = [route.get("id"), route.get("about")];
-  const [typed, setTyped] = useState(about);
+  const { form, put, submit } = useAddressForm("graph", route);
   const net = useLoad(id || about ? () => neighbourhood(user, id, about) : null, [user, id, about]);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    go("graph", { user, about: typed.trim() });
-  };
   return (
     <>
-      <h1>{t("Graph")}</h1>
       <form class="panel" onSubmit={submit}>
         <Field label={t("a person or a concept")} wide>
-          <input value={typed} required maxLength={512} onInput={(event) => setTyped(valueOf(event))} />
+          <input value={form["about"] ?? ""} required maxLength={512} onInput={(event) => (put("id", ""), put("about", valueOf(event)))} />
         </Field>
         <button class="main">{t("show")}</button>
       </form>
@@ -97,7 +91,7 @@ function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string })
             <svg width="56" height="12" aria-hidden="true">
               <Stroke predicate={each} x1={2} y1={6} x2={50} y2={6} />
             </svg>{" "}
-            <code>{each}</code>
+            <code>{t(each as Key)}</code>
           </li>
         ))}
       </ul>
@@ -131,7 +125,7 @@ function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string })
       <ul class="plain">
         {lines.map(({ from, to: end, predicate }, key) => (
           <li key={key}>
-            <Name node={nodes.get(from)!} user={user} /> → <code>{predicate}</code> → <Name node={nodes.get(end)!} user={user} />
+            <Name node={nodes.get(from)!} user={user} /> → <code>{t(predicate as Key)}</code> → <Name node={nodes.get(end)!} user={user} />
           </li>
         ))}
       </ul>

@@ -60,7 +60,6 @@ export function Health({ user }: Given) {
   const more = (page?: { next_cursor: string | null }) => page?.next_cursor && <p class="quiet">{t("The first {n} are shown.", { n: SHOWN })}</p>;
   return (
     <>
-      <h1>{t("Health")}</h1>
       {[captured, used, never, stale, plans, open].map((each, index) => (
         <Notice key={index} problem={each.problem} again={each.again} />
       ))}

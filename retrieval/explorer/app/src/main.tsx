@@ -19,7 +19,7 @@ import type { Given } from "./screen";
 import "./style.css";
 import { LANGUAGES, language, setLanguage, t, type Key } from "./texts";
 import { Timeline } from "./timeline";
-import { asProblem, Busy, Empty, Field, Notice, valueOf } from "./ui";
+import { asProblem, Busy, Empty, Field, Heading, Notice, Told, valueOf } from "./ui";
 
 const SCREENS: [string, Key, (given: Given) => unknown][] = [
   ["ask", "Ask", Ask],
@@ -47,18 +47,22 @@ function App() {
   const look = () =>
     session.get().then(set, (error: unknown) => {
       const found = asProblem(error);
-      if (found.status === 401) set(null);
-      else setProblem(found);
+      if (found.status !== 401) setProblem(found);
     });
   useEffect(() => {
-    onSignedOut(() => set(null));
+    onSignedOut(() =>
+      set((before) => {
+        if (before) setProblem(new Problem(401, "ended", "")); // who was never signed in knows why
+        return null;
+      }),
+    );
     const renew = setInterval(() => document.visibilityState === "visible" && look(), RENEW_MS);
     return () => clearInterval(renew);
   }, []);
   useEffect(() => {
     if (!code) return void look();
     history.replaceState(null, "", "#/ask"); // a used code is worth nothing, and stays out of the history
-    session.signIn(code).then(
+    signIn(code).then(
       () => (look(), go("ask", {}, true)),
       (error: unknown) => (set(null), setProblem(asProblem(error))),
     );
@@ -70,9 +74,9 @@ function App() {
   if (signedIn === null) return <SignIn problem={problem} done={() => (setProblem(undefined), look())} redraw={() => redraw((n) => n + 1)} />;
   const user = route.get("user") || (signedIn.users?.length === 1 ? signedIn.users[0]! : "");
   const screen = SCREENS.find(([name]) => name === route.screen);
-  const given: Given = { user, route, session: signedIn, may: (scope) => signedIn.scopes.includes(scope) };
+  const may = (scope: string) => signedIn.scopes.includes(scope);
+  const given: Given = { user, route, session: signedIn, may, mayTakeBack: (card) => may("write") && card.kind !== "reference" && (may("user") || card.provenance !== "user_stated") };
   const Screen = (route.screen === "card" ? CardPage : screen?.[2]) as ((given: Given) => preact.JSX.Element) | undefined;
-  document.title = `${screen ? t(screen[1]) : t("Card")} · Cardlog`;
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
@@ -89,14 +93,16 @@ function App() {
           </button>
         )}
       </header>
-      <Menu user={user} shown={route.screen} />
+      <Menu user={user} shown={route.screen} limited={signedIn.tenant !== "default" || [signedIn.users, signedIn.projects, signedIn.modes].some(Boolean)} />
       <main id="main" tabIndex={-1}>
+        <Told />
+        {screen && <Heading key={route.screen} title={t(screen[1])} />}
         {!Screen ? (
           <Empty>{t("There is no such screen. Choose one above.")}</Empty>
         ) : !user && !OF_NOBODY.includes(route.screen) ? (
           <Empty>{t("Name the user whose memory you want to see, above.")}</Empty>
         ) : (
-          <Screen key={`${route.screen} ${user}`} {...given} />
+          <Screen key={`${route.screen} ${user} ${screen ? "" : route.get("id")}`} {...given} />
         )}
       </main>
     </>
@@ -104,7 +110,7 @@ function App() {
 }
 
 /** The screens. On a telephone they are folded behind the name of the present one. */
-function Menu({ user, shown }: { user: string; shown: string }) {
+function Menu({ user, shown, limited }: { user: string; shown: string; limited: boolean }) {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [shown]);
   const present = SCREENS.find(([name]) => name === shown);
@@ -113,13 +119,24 @@ function Menu({ user, shown }: { user: string; shown: string }) {
       <button type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
         ☰ {present ? t(present[1]) : t("screens")}
       </button>
-      {SCREENS.map(([name, label]) => (
+      {SCREENS.filter(([name]) => !limited || !OF_NOBODY.includes(name)).map(([name, label]) => (
         <a key={name} href={to(name, { user })} aria-current={name === shown ? "page" : undefined}>
           {t(label)}
         </a>
       ))}
     </nav>
   );
+}
+
+/** Signs in. A key that may not read would meet a refusal on every screen. */
+async function signIn(key: string): Promise<void> {
+  const who = await session.signIn(key).catch((error: unknown) => {
+    throw asProblem(error).status === 401 ? new Problem(-1, t("This key or link is not valid, or no longer."), "") : error;
+  });
+  if (!who.scopes.includes("read")) {
+    await session.signOut();
+    throw new Problem(403, "scope", t("The explorer needs a key with the scope read. This key has: {scopes}.", { scopes: who.scopes.join(", ") }));
+  }
 }
 
 function SignIn({ problem, done, redraw }: { problem?: Problem; done: () => void; redraw: () => void }) {
@@ -129,7 +146,7 @@ function SignIn({ problem, done, redraw }: { problem?: Problem; done: () => void
   const submit = async (event: Event) => {
     event.preventDefault();
     try {
-      await session.signIn(key.replace(/^Authorization:\s*Bearer\s+/i, "").trim());
+      await signIn(key.replace(/^Authorization:\s*Bearer\s+/i, "").trim());
       await session.get().catch(() => {
         throw new Problem(0, "cookie", t("This browser keeps no secure cookie over plain http. Use https, or Chromium or Firefox on this machine."));
       });
@@ -148,12 +165,7 @@ function SignIn({ problem, done, redraw }: { problem?: Problem; done: () => void
         </Field>
         <button class="main">{t("sign in")}</button>
       </form>
-      {refused && (
-        <div class="notice bad" role="alert">
-          <strong>{t(refused.status === 401 ? "This key or link is not valid, or no longer." : "p.away")}</strong>
-          <p>{refused.status !== 401 && refused.message}</p>
-        </div>
-      )}
+      <Notice problem={refused} />
       <p class="quiet">{t("`cardlog up` prints a link that signs in once. `cardlog keys create` makes a key.")}</p>
       <Languages redraw={redraw} />
     </main>

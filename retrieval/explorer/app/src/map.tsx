@@ -20,7 +20,6 @@ export function VectorMap({ user, route }: Given) {
   const found = map?.points.find((each) => each.card_id === chosen);
   return (
     <>
-      <h1>{t("Map")}</h1>
       <div class="panel">
         <Field label={t("mode")}>
           <select value={mode} onChange={(event) => (choose(""), go("map", { user, mode: valueOf(event) }))}>
@@ -38,7 +37,7 @@ export function VectorMap({ user, route }: Given) {
       {map && map.points.length > 0 && (
         <>
           <p class="facts">
-            <span>{t("{n} cards", { n: map.points.length })}</span>
+            <span>{t("{n} [card|cards]", { n: map.points.length })}</span>
             {map.missing > 0 && <span>{t("{n} without a vector", { n: map.missing })}</span>}
             <span>{t("shows {n} % of the differences", { n: Math.round(100 * map.shown) })}</span>
             {map.cut && <span>{t("Only the {n} cards recorded last are drawn.", { n: MOST })}</span>}

@@ -1,9 +1,9 @@
 /** Memory: all cards of a filter, page by page, and edits of one or many. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, type Card, type Problem } from "./api";
-import { Retract } from "./card";
+import { Retract, Standing } from "./card";
 import type { Given } from "./screen";
-import { go, to } from "./route";
+import { to, useAddressForm, type Route } from "./route";
 import { t } from "./texts";
 import { asProblem, Busy, Empty, Field, Notice, Rows, toInstant, toLocal, useLoad, valueOf, Words } from "./ui";
 
@@ -13,7 +13,7 @@ const STATUSES = ["current", "future", "superseded", "contested", "retracted"] a
 const PAGE = 100;
 const BULK = 500;
 
-export function Memory({ user, route, may, session }: Given) {
+export function Memory({ user, route, mayTakeBack, session }: Given) {
   const [token, setToken] = useState("");
   const [forgetting, setForgetting] = useState(false);
   const [chosen, choose] = useState<Map<string, Card>>(new Map());
@@ -41,7 +41,7 @@ export function Memory({ user, route, may, session }: Given) {
   });
   const total = useLoad(words ? null : () => api("get", "/v1/cards/aggregate", { query: { ...query, group_by: ["kind"] } }), [key]);
   useEffect(() => choose(new Map()), [key]);
-  const choosable = (card: Card) => may("write") && card.kind !== "reference";
+  const free = list.cards.filter(mayTakeBack);
   const toggle = (card: Card) => {
     const next = new Map(chosen);
     if (!next.delete(card.card_id)) next.set(card.card_id, card);
@@ -49,15 +49,14 @@ export function Memory({ user, route, may, session }: Given) {
   };
   return (
     <div class="full">
-      <h1>{t("Memory")}</h1>
-      <Filter given={route.all} />
+      <Filter route={route} />
       <p class="facts" role="status">
-        {total.value && <span>{t("{n} cards", { n: total.value.total })}</span>}
-        {words && !list.busy && <span>{t("{n} cards", { n: list.cards.length })}</span>}
-        {may("write") && list.cards.length > 0 && (
+        {total.value && <span>{t("{n} [card|cards]", { n: total.value.total })}</span>}
+        {words && !list.busy && <span>{t("{n} [card|cards]", { n: list.cards.length })}</span>}
+        {free.length > 0 && (
           <>
-            <button type="button" onClick={() => choose(chosen.size ? new Map() : new Map(list.cards.filter(choosable).slice(0, BULK).map((each) => [each.card_id, each])))}>
-              {chosen.size ? t("choose none") : t("choose all {n} loaded", { n: Math.min(BULK, list.cards.filter(choosable).length) })}
+            <button type="button" onClick={() => choose(chosen.size ? new Map() : new Map(free.slice(0, BULK).map((each) => [each.card_id, each])))}>
+              {chosen.size ? t("choose none") : t("choose all {n} loaded", { n: Math.min(BULK, free.length) })}
             </button>
             <button type="button" class="danger" disabled={!chosen.size} onClick={() => setForgetting(true)}>
               {t("forget {n} …", { n: chosen.size })}
@@ -70,18 +69,15 @@ export function Memory({ user, route, may, session }: Given) {
         <Retract
           cards={[...chosen.values()]}
           user={user}
-          done={(changed) => {
-            setForgetting(false);
-            if (changed) setToken(changed);
-            else list.again();
-          }}
+          done={setToken}
+          close={() => (setForgetting(false), list.again())}
         />
       )}
       {!list.busy && !list.problem && !list.cards.length && (
         <Empty>
           {Object.keys(route.all).some((name) => name !== "user")
             ? t("No card fits this filter. Take a part of it away.")
-            : t("Nothing is remembered of this user yet. Push a turn: cardlog push, or POST /v1/turns.")}
+            : t("Nothing is remembered of {user}. Is the name right? A turn begins a memory: cardlog push, or POST /v1/turns.", { user })}
         </Empty>
       )}
       {list.cards.length > 0 && (
@@ -92,11 +88,11 @@ export function Memory({ user, route, may, session }: Given) {
           more={list.more}
           row={(card) => (
             <div class={`row ${card.status}`}>
-              {choosable(card) && <input type="checkbox" checked={chosen.has(card.card_id)} onChange={() => toggle(card)} aria-label={t("choose: {text}", { text: card.content.slice(0, 80) })} />}
+              {mayTakeBack(card) && <input type="checkbox" checked={chosen.has(card.card_id)} onChange={() => toggle(card)} aria-label={t("choose: {text}", { text: card.content.slice(0, 80) })} />}
               <a href={to("card", { user, id: card.card_id })}>
                 <Words text={card.content.slice(0, 240)} most={240} />
                 <small>
-                  <span class={`kind ${card.kind}`}>{t(card.kind)}</span> {card.when} {card.status !== "current" && <span class={`status ${card.status}`}>{t(card.status)}</span>}
+                  <Standing card={card} />
                 </small>
               </a>
             </div>
@@ -108,23 +104,17 @@ export function Memory({ user, route, may, session }: Given) {
   );
 }
 
-function Filter({ given }: { given: Record<string, string> }) {
-  const [form, set] = useState(given);
-  const latest = useRef(form);
-  const put = (name: string, value: string) => set((latest.current = { ...latest.current, [name]: value }));
-  const apply = (event?: Event) => {
-    event?.preventDefault();
-    go("memory", latest.current);
-  };
-  const text = (name: string) => ({ value: form[name] ?? "", onInput: (event: Event) => put(name, valueOf(event)), onChange: apply });
-  const pick = (name: string, usual: string) => ({ value: form[name] || usual, onChange: (event: Event) => (put(name, valueOf(event)), apply()) });
+function Filter({ route }: { route: Route }) {
+  const { form, put, submit } = useAddressForm("memory", route);
+  const text = (name: string) => ({ value: form[name] ?? "", onInput: (event: Event) => put(name, valueOf(event)), onChange: submit });
+  const pick = (name: string, usual: string) => ({ value: form[name] || usual, onChange: (event: Event) => (put(name, valueOf(event)), submit()) });
   return (
-    <form class="panel" onSubmit={apply} role="search">
+    <form class="panel" onSubmit={submit} role="search">
       <Field label={t("search by meaning and words")} wide>
         <input {...text("q")} type="search" maxLength={2000} />
       </Field>
       <button class="main">{t("search")}</button>
-      <details class="wide" open={FILTERS.some((name) => given[name])}>
+      <details class="wide" open={FILTERS.some(route.get)}>
         <summary>{t("filter")}</summary>
         <div class="fields">
           <Field label={t("kind")}>
@@ -162,8 +152,8 @@ function Filter({ given }: { given: Record<string, string> }) {
           <Field label={t("tag")}>
             <input {...text("tag")} />
           </Field>
-          <Field label={t("true at (valid time)")}>
-            <input type="datetime-local" value={toLocal(form["as_of"] ?? "")} onInput={(event) => put("as_of", toInstant(valueOf(event)))} onChange={apply} />
+          <Field label={t("what was true at")} hint="valid time">
+            <input type="datetime-local" value={toLocal(form["as_of"] ?? "")} onInput={(event) => put("as_of", toInstant(valueOf(event)))} onChange={submit} />
           </Field>
         </div>
       </details>

@@ -4,7 +4,7 @@ import { api, type Schemas } from "./api";
 import type { Given } from "./screen";
 import { to } from "./route";
 import { t } from "./texts";
-import { Busy, Empty, Field, Notice, useEdit, useLoad, valueOf, Words } from "./ui";
+import { Busy, Confirm, Empty, Field, Notice, useEdit, useLoad, valueOf, Words } from "./ui";
 
 export function Modes({ user, may }: Given) {
   const [turn, again] = useState(0);
@@ -14,11 +14,9 @@ export function Modes({ user, may }: Given) {
     run(async () => (await api("put", "/v1/modes/{name}", { at: { name }, body: { user_id: user, ...more } }), again(turn + 1)));
   const rename = (name: string, project: Project, new_name: string) =>
     run(async () => (await api("post", "/v1/modes/{name}/rename", { at: { name }, body: { user_id: user, ...project, new_name } }), again(turn + 1)));
-  const remove = (name: string, project: Project) =>
-    run(async () => (await api("delete", "/v1/modes/{name}", { at: { name }, query: { user_id: user, ...project } }), again(turn + 1)));
+  const remove = async (name: string, project: Project) => (await api("delete", "/v1/modes/{name}", { at: { name }, query: { user_id: user, ...project } }), again(turn + 1));
   return (
     <>
-      <h1>{t("Modes")}</h1>
       <p class="quiet">{t("A mode keeps a register of the memory apart, such as code or journal. A question in a mode finds its cards only.")}</p>
       {may("write") && <New create={change} busy={busy} />}
       <Notice problem={list.problem ?? problem} again={list.again} />
@@ -44,11 +42,12 @@ interface Shown {
   busy: boolean;
   change: (name: string, more: object) => Promise<boolean>;
   rename: (name: string, project: Project, to: string) => Promise<boolean>;
-  remove: (name: string, project: Project) => Promise<boolean>;
+  remove: (name: string, project: Project) => Promise<unknown>;
 }
 
 function One({ mode, user, edits, busy, change, rename, remove }: Shown) {
   const [name, setName] = useState(mode.name);
+  const [removing, setRemoving] = useState(false);
   const project: Project = mode.project_id ? { project_id: mode.project_id } : {};
   return (
     <li class="card">
@@ -78,11 +77,16 @@ function One({ mode, user, edits, busy, change, rename, remove }: Shown) {
                 <input value={name} required maxLength={64} onInput={(event) => setName(valueOf(event))} />
               </Field>
               <button disabled={busy || name.trim() === mode.name}>{t("rename")}</button>
-              <button type="button" class="danger" disabled={busy} onClick={() => remove(mode.name, project)}>
-                {t("delete; its cards stay")}
+              <button type="button" class="danger" disabled={busy} onClick={() => setRemoving(true)}>
+                {t("delete …")}
               </button>
             </form>
           </details>
+          {removing && (
+            <Confirm title={t("Delete the mode {name}", { name: mode.name })} action={t("delete")} danger run={() => remove(mode.name, project)} close={() => setRemoving(false)}>
+              <p>{t("Its cards stay, and belong to the general mode.")}</p>
+            </Confirm>
+          )}
         </>
       )}
     </li>

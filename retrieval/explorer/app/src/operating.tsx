@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { api, type Schemas, type Written } from "./api";
 import { t } from "./texts";
-import { Dialog, Field, Notice, number, Table, Time, useEdit, useLoad, usePolling, valueOf, Words } from "./ui";
+import { Confirm, Field, Notice, number, Table, Time, useEdit, useLoad, usePolling, valueOf, Words } from "./ui";
 
 type Wanted = Written["OperationIn"];
 
@@ -24,11 +24,7 @@ export function Operating({ generations, admin, every, again }: { generations: S
   const edit = useEdit();
   const look = () => (operations.again(), parked.again(), dead.again());
   usePolling(every, look);
-  const run = async (work: () => Promise<unknown>) => {
-    if (await edit.run(work)) ask(null);
-    look();
-    again();
-  };
+  const run = (work: () => Promise<unknown>) => edit.run(work).then(() => (look(), again()));
   const operate = (body: Wanted) => api("post", "/v1/operations", { body });
   const button = (label: string, about: string, asked: Asking | (() => Promise<unknown>)) => (
     <button type="button" disabled={edit.busy} aria-label={`${label} ${about}`} onClick={() => (typeof asked === "function" ? run(asked) : ask(asked))}>
@@ -38,8 +34,19 @@ export function Operating({ generations, admin, every, again }: { generations: S
   const open = (operations.value?.operations ?? []).filter((each) => each.failed === null);
   return (
     <>
-      {asking && <Confirm asking={asking} problem={edit.problem} busy={edit.busy} run={(because) => run(() => asking.run(because))} close={() => ask(null)} />}
-      {!asking && <Notice problem={edit.problem} />}
+      {asking && (
+        <Confirm
+          title={asking.title}
+          action={t("do it")}
+          danger
+          reason={asking.reason ? { required: true, maxLength: 150 } : undefined}
+          run={(because) => asking.run(because).finally(() => (look(), again()))}
+          close={() => ask(null)}
+        >
+          <p>{asking.told}</p>
+        </Confirm>
+      )}
+      <Notice problem={edit.problem} />
       <Notice problem={operations.problem ?? parked.problem ?? dead.problem} again={look} />
       {admin && (
         <p class="actions">
@@ -189,30 +196,5 @@ function Letter({ letter, busy, run, ask }: { letter: Written["DeadLetter"]; bus
         </form>
       </details>
     </li>
-  );
-}
-
-function Confirm({ asking, problem, busy, run, close }: { asking: Asking; problem?: ReturnType<typeof useEdit>["problem"]; busy: boolean; run: (because: string) => void; close: () => void }) {
-  const [because, set] = useState("");
-  return (
-    <Dialog title={asking.title} close={close}>
-      <form onSubmit={(event) => (event.preventDefault(), run(because))}>
-        <p>{asking.told}</p>
-        {asking.reason && (
-          <Field label={t("reason")} wide>
-            <input required maxLength={150} value={because} onInput={(event) => set(valueOf(event))} />
-          </Field>
-        )}
-        <Notice problem={problem} />
-        <p class="actions">
-          <button class="danger" disabled={busy}>
-            {t("do it")}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </p>
-      </form>
-    </Dialog>
   );
 }

@@ -15,7 +15,6 @@ export function Operations({ may }: Given) {
   const audit = useLoad(may("admin") ? () => api("get", "/v1/audit", { query: { limit: 100 } }) : null, []);
   return (
     <>
-      <h1>{t("Operations")}</h1>
       <p class="actions">
         <button type="button" onClick={() => (status.again(), generations.again(), audit.again())}>
           {t("refresh")}
@@ -27,9 +26,9 @@ export function Operations({ may }: Given) {
         <>
           <p class="facts">
             <span class={status.value.well ? "status current" : "status contested"}>{t(status.value.well ? "all is well" : "something is wrong")}</span>
-            <span>{t("{n} events", { n: number(status.value.events) })}</span>
-            <span>{t("dead turns: {n}", { n: number(status.value.dead) })}</span>
-            <span>{t("parked users: {n}", { n: number(status.value.parked) })}</span>
+            {status.value.events !== null && <span>{t("{n} [event|events]", { n: status.value.events })}</span>}
+            {status.value.dead !== null && <span>{t("dead turns: {n}", { n: status.value.dead })}</span>}
+            {status.value.parked !== null && <span>{t("parked users: {n}", { n: status.value.parked })}</span>}
           </p>
           <Table
             caption={t("stages")}

@@ -22,7 +22,6 @@ export function Problems({ user, may }: Given) {
   };
   return (
     <>
-      <h1>{t("Problems")}</h1>
       {may("write") && (
         <form class="panel" onSubmit={open}>
           <Field label={t("a problem of the user")} wide>

@@ -1,10 +1,10 @@
 /** References: each value with its history and ops, and the proposals that wait. */
 import { useState } from "preact/hooks";
-import { api, type Schemas } from "./api";
+import { api, Problem, type Schemas } from "./api";
 import type { Given } from "./screen";
 import { to } from "./route";
 import { t } from "./texts";
-import { asProblem, Busy, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";
+import { Busy, Confirm, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";
 
 type Reference = Schemas["Reference"];
 const nameOf = (each: { kind: string; key: string }) => `${each.kind}/${each.key}`;
@@ -15,7 +15,6 @@ export function References({ user, route, may }: Given) {
   const chosen = list.value?.references.find((each) => nameOf(each) === route.get("id") && (each.project_id ?? "") === route.get("project"));
   return (
     <>
-      <h1>{t("References")}</h1>
       <Proposals user={user} turn={turn} changed={() => again(turn + 1)} edits={may("write")} />
       <Notice problem={list.problem} again={list.again} />
       {list.busy && !list.value && <Busy />}
@@ -60,17 +59,19 @@ function One({ reference, user, turn, changed, edits }: Shown) {
   const ops = kinds.value?.kinds.find((each) => each.kind === reference.kind)?.ops ?? [];
   const [op, setOp] = useState("");
   const [fields, setFields] = useState("{}");
+  const [back, setBack] = useState<number | null>(null);
   const { problem, busy, run } = useEdit();
   const submit = (event: Event) => {
     event.preventDefault();
     void run(async () => {
-      const more = JSON.parse(fields) as object;
+      const more = object(fields);
+      if (!more) throw new Problem(422, t("“fields of the op” must be a JSON object, such as {example}.", { example: EXAMPLE }), "");
       const body = { ...more, ...owner, op: op || ops[0]!, expected_version: reference.version };
       await api("patch", "/v1/references/{kind}/{key}", { at, body });
       changed();
     });
   };
-  const restore = (version: number) => run(async () => (await api("post", "/v1/references/{kind}/{key}/restore", { at, body: { ...owner, version } }), changed()));
+  const restore = async (version: number) => (await api("post", "/v1/references/{kind}/{key}/restore", { at, body: { ...owner, version } }), changed());
   return (
     <section>
       <h2>{nameOf(reference)}</h2>
@@ -89,14 +90,19 @@ function One({ reference, user, turn, changed, edits }: Shown) {
             </select>
           </Field>
           <Field label={t("fields of the op, as JSON")} wide>
-            <input value={fields} onInput={(event) => setFields(valueOf(event))} spellcheck={false} placeholder='{"text": "milk"}' />
+            <input value={fields} onInput={(event) => setFields(valueOf(event))} spellcheck={false} placeholder={EXAMPLE} />
           </Field>
           <button class="main" disabled={busy || !ops.length}>
             {t("apply")}
           </button>
         </form>
       )}
-      <Notice problem={problem ?? (history.problem && asProblem(history.problem))} />
+      <Notice problem={problem ?? history.problem} />
+      {back !== null && (
+        <Confirm title={t("Go back to version {n}", { n: back })} action={t("go back")} run={() => restore(back)} close={() => setBack(null)}>
+          <p>{t("The present value stays in the history, and you can go back to it.")}</p>
+        </Confirm>
+      )}
       <h2>{t("history")}</h2>
       <ol class="cards">
         {(history.value?.versions ?? []).map((each) => (
@@ -113,8 +119,8 @@ function One({ reference, user, turn, changed, edits }: Shown) {
               </p>
             )}
             {edits && each.version < reference.version && (
-              <button type="button" disabled={busy} onClick={() => restore(each.version)}>
-                {t("go back to this version")}
+              <button type="button" onClick={() => setBack(each.version)}>
+                {t("go back to this version …")}
               </button>
             )}
           </li>
@@ -122,6 +128,17 @@ function One({ reference, user, turn, changed, edits }: Shown) {
       </ol>
     </section>
   );
+}
+
+const EXAMPLE = '{"text": "milk"}';
+
+function object(json: string): object | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return value instanceof Object && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 function Proposals({ user, turn, changed, edits }: { user: string; turn: number; changed: () => void; edits: boolean }) {

@@ -1,5 +1,5 @@
 /** The address: `#/screen?user=…`. All of a screen's state that is worth sharing is in it, and no server sees it. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Route {
   screen: string;
@@ -27,13 +27,23 @@ export function go(screen: string, values: Record<string, string | undefined>, r
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+/** The route. It is a new object whenever somebody goes somewhere, also to the same address. */
 export function useRoute(): Route {
   const [route, set] = useState(read);
   useEffect(() => {
     const changed = () => set(read());
     addEventListener("hashchange", changed);
-    addEventListener("popstate", changed);
-    return () => (removeEventListener("hashchange", changed), removeEventListener("popstate", changed));
+    return () => removeEventListener("hashchange", changed);
   }, []);
   return route;
+}
+
+/** A form that writes the address of a screen. The address is the source of its fields: they follow it, also on the way back. */
+export function useAddressForm(screen: string, { all }: Route) {
+  const latest = useRef(all);
+  const [, redraw] = useState(all);
+  useEffect(() => redraw((latest.current = all)), [all]);
+  const put = (name: string, value: string) => redraw((latest.current = { ...latest.current, [name]: value }));
+  const submit = (event?: Event) => (event?.preventDefault(), go(screen, latest.current));
+  return { form: latest.current, put, submit };
 }

@@ -1,5 +1,5 @@
 /** What every screen gets. */
-import type { Session } from "./api";
+import type { Card, Session } from "./api";
 import type { Route } from "./route";
 
 export interface Given {
@@ -7,4 +7,6 @@ export interface Given {
   route: Route;
   session: Session;
   may: (scope: string) => boolean;
+  /** Whether the key may say that a card is not true. What the user stated, only the user takes back. */
+  mayTakeBack: (card: Card) => boolean;
 }

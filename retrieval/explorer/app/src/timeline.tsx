@@ -4,7 +4,7 @@ import { api, type Card } from "./api";
 import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t } from "./texts";
-import { Busy, Empty, Field, Notice, told, useLoad, Words } from "./ui";
+import { Busy, Empty, Field, inWords, Notice, told, useLoad, Words } from "./ui";
 
 const MOST_OF_A_KIND = 500;
 const LANE = 30;
@@ -68,15 +68,14 @@ export function Timeline({ user, route }: Given) {
   const valid = cards.filter((card) => card.kind === "state" && start(card) <= line && line < (card.superseded_at ? +new Date(card.superseded_at) : Infinity));
   return (
     <>
-      <h1>{t("Timeline")}</h1>
       <Notice problem={loaded.problem} again={loaded.again} />
       {loaded.busy && <Busy />}
-      {loaded.value && !cards.length && <Empty>{t("No fact or event is remembered yet.")}</Empty>}
+      {loaded.value && !cards.length && <Empty>{t(known ? "No fact or event was known at that time. Move “what was known at” to a later time." : "No fact or event is remembered yet.")}</Empty>}
       {loaded.value?.more && <p class="notice">{t("Only the {n} cards recorded last are drawn.", { n: cards.length })}</p>}
-      {cards.length > 0 && (
+      {(cards.length > 0 || known) && (
         <>
           <div class="panel fields">
-            <Field label={`${t("true at (valid time)")}: ${told(new Date(line))}`} wide>
+            <Field label={`${t("what was true at")}: ${told(new Date(line))}`} hint="valid time" wide>
               <input
                 type="range"
                 min={first}
@@ -87,7 +86,7 @@ export function Timeline({ user, route }: Given) {
                 onChange={() => commit(line)}
               />
             </Field>
-            <Field label={`${t("known at (transaction time)")}: ${seen >= opened - 60_000 ? t("now") : told(new Date(seen))}`} wide>
+            <Field label={`${t("what was known at")}: ${seen >= opened - 60_000 ? t("now") : told(new Date(seen))}`} hint="transaction time" wide>
               <input
                 type="range"
                 min={Math.min(seen, opened - 400 * 86_400_000)}
@@ -199,8 +198,8 @@ function Chart({ lanes, view, line, seen, now, user, move, commit, zoom }: Drawn
             if (close < 0 || begin > WIDTH) return null;
             const left = Math.max(-5, begin);
             return (
-              <a key={card.card_id} href={to("card", { user, id: card.card_id })} aria-label={`${card.content.slice(0, 120)}, ${card.when}`}>
-                <title>{`${card.content.slice(0, 200)}\n${card.when}`}</title>
+              <a key={card.card_id} href={to("card", { user, id: card.card_id })} aria-label={`${card.content.slice(0, 120)}, ${inWords(card.when)}`}>
+                <title>{`${card.content.slice(0, 200)}\n${inWords(card.when)}`}</title>
                 <rect
                   class={card.kind === "event" ? "point" : `span ${card.status}`}
                   x={card.kind === "event" ? begin - 4 : left}

@@ -2,7 +2,7 @@
 import { Fragment, options, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "./api";
-import { locale, t, type Key } from "./texts";
+import { locale, t, TABLE, type Key } from "./texts";
 
 export interface Loaded<T> {
   value?: T;
@@ -31,7 +31,7 @@ export function useLoad<T>(load: (() => Promise<T>) | null, keys: unknown[]): Lo
 }
 
 export const asProblem = (error: unknown): Problem =>
-  error instanceof Problem ? error : new Problem(0, "error", String(error));
+  error instanceof Problem ? error : new Problem(-1, t("This page has a fault."), String(error));
 
 /** Calls `again` every `ms` milliseconds while the tab is in sight, and once when it comes back. */
 export function usePolling(ms: number, again: () => void): void {
@@ -67,7 +67,7 @@ export function useEdit(): { problem?: Problem; busy: boolean; run: (edit: () =>
 
 export function Notice({ problem, again }: { problem?: Problem; again?: () => void }) {
   if (!problem) return null;
-  const key = ({ 0: "p.away", 401: "p.401", 403: "p.403", 404: "p.404", 409: "p.409", 429: "p.429", 503: "p.503" } as Record<number, Key>)[
+  const key = ({ 0: "p.away", 401: "p.401", 403: "p.403", 404: "p.404", 409: "p.409", 429: "p.429", 503: "p.503", 504: "p.504" } as Record<number, Key>)[
     problem.status
   ];
   return (
@@ -91,8 +91,10 @@ export const Busy = () => (
 
 export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
 
-// Characters that show nothing or turn the direction of a text: a card must not look like another one.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+// Characters that show nothing or turn the direction of a text: a card must not look like another one. Between two
+// pictures, U+200D makes one picture of them.
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 
 const nameOf = (hidden: string) => `U+${hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 const named = (part: unknown): unknown =>
@@ -185,6 +187,9 @@ export function told(at: string | Date, zone?: string): string {
   return isNaN(+date) ? String(at) : format.format(date);
 }
 
+/** The times of a card as the services tell them, in the chosen language. */
+export const inWords = (when: string) => when.replace(/[a-z]+/g, (word) => (word in TABLE ? t(word as Key) : word));
+
 /** An instant in the viewer's zone, with the speaker's clock beside it where the two differ. */
 export function Time({ at, zone }: { at?: string | null; zone?: string | null }) {
   if (!at) return <span class="quiet">–</span>;
@@ -219,9 +224,87 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   );
 }
 
-export function Field({ label, children, wide }: { label: string; children: ComponentChildren; wide?: boolean }) {
+/** Asks before a step that is hard to take back. It keeps the problem of the step, and closes after it. */
+export function Confirm(props: {
+  title: string;
+  action: string;
+  danger?: boolean;
+  reason?: { maxLength: number; required?: boolean };
+  ready?: boolean;
+  run: (because: string) => Promise<unknown>;
+  close: () => void;
+  children: ComponentChildren;
+}) {
+  const [because, set] = useState("");
+  const { problem, busy, run } = useEdit();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (await run(() => props.run(because.trim()))) props.close();
+  };
   return (
-    <label class={wide ? "field wide" : "field"}>
+    <Dialog title={props.title} close={props.close}>
+      <form onSubmit={submit}>
+        {props.children}
+        {props.reason && (
+          <Field label={t("reason")} wide>
+            <input {...props.reason} value={because} onInput={(event) => set(valueOf(event))} />
+          </Field>
+        )}
+        <Notice problem={problem} />
+        <p class="actions">
+          <button class={props.danger ? "main danger" : "main"} disabled={busy || props.ready === false}>
+            {props.action}
+          </button>
+          <button type="button" onClick={props.close}>
+            {t("cancel")}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+let show: (text: string) => void = () => {};
+/** Tells above the screen what was done. It stays until somebody goes elsewhere. */
+export const tell = (text: string) => show(text);
+
+export function Told() {
+  const [text, set] = useState("");
+  show = set;
+  useEffect(() => {
+    const gone = () => set("");
+    addEventListener("hashchange", gone);
+    return () => removeEventListener("hashchange", gone);
+  }, []);
+  return (
+    <p class={text && "notice good"} role="status">
+      {text}
+    </p>
+  );
+}
+
+let moved = false;
+addEventListener("hashchange", () => (moved = true), { once: true });
+
+/** The heading of a screen. It names the page, and takes the focus that an opened link lost. */
+export function Heading({ title }: { title: string }) {
+  const box = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${hushed(title, 60)} · Cardlog`;
+  }, [title]);
+  useEffect(() => {
+    if (moved && document.activeElement === document.body) box.current?.focus();
+  }, []);
+  return (
+    <h1 ref={box} tabIndex={-1}>
+      <Words text={title} />
+    </h1>
+  );
+}
+
+export function Field({ label, hint, children, wide }: { label: string; hint?: string; children: ComponentChildren; wide?: boolean }) {
+  return (
+    <label class={wide ? "field wide" : "field"} title={hint}>
       <span>{label}</span>
       {children}
     </label>

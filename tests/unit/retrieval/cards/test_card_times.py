@@ -36,6 +36,7 @@ def test_a_birthday_said_at_midnight_is_on_the_day_that_the_clock_showed() -> No
 def test_a_card_whose_words_name_no_time_tells_when_it_was_said() -> None:
     assert times_of(event(time_resolved=None)) == {"said": "2026-04-02"}
     assert times_of(state(time_resolved=None)) == {"said": "2026-04-02"}
+    assert times_of(state(retracted=True, superseded_at=SAID)) == {"said": "2026-04-02"}
     assert times_of(card(kind="knowledge", said_at=SAID, effective_at=SAID)) == {"said": "2026-04-01"}
 
 
