@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from deploy.options import Json
 from ingest.curator.judging import judge
 from ingest.curator.passes.connect import LEAST
-from ingest.curator.statements import statements
+from ingest.curator.statements import statement
 
 PREDICATES = ("same_as", "expands", "qualifies", "contradicts", "update")
 SETS = ("pairs", "held_out")
@@ -37,14 +37,9 @@ def labelled(name: str) -> Iterator[LabelledPair]:
 
 def found(pair: LabelledPair) -> str:
     """Returns the predicate that the curator finds. `state_change` is a kind of update here."""
-    judged = (
-        verdict
-        for one in statements(pair.earlier)
-        for two in statements(pair.later)
-        if (verdict := judge(one, two)) is not None and verdict.confidence >= LEAST
-    )
-    verdict = next(judged, None)
-    if verdict is None:
+    one, two = statement(pair.earlier), statement(pair.later)
+    verdict = None if one is None or two is None else judge(one, two)
+    if verdict is None or verdict.confidence < LEAST:
         return "none"
     return "update" if verdict.predicate == "state_change" else verdict.predicate
 

@@ -31,7 +31,7 @@ def judge(earlier: Statement, later: Statement) -> Judgement | None:
     """Returns how ``later`` stands to ``earlier``, or None."""
     if earlier.chinese != later.chinese or earlier.ends:
         return None
-    if later.ends and later.subject in earlier.names and not earlier.denied:
+    if later.dies and later.subject in earlier.names and not (earlier.denied or later.denied):
         return Judgement("state_change", "the later words say that what was named is over", 0.95)
     if earlier.subject != later.subject:
         return None
@@ -50,11 +50,11 @@ def judge(earlier: Statement, later: Statement) -> Judgement | None:
 
 
 def _ended(earlier: Statement, later: Statement) -> Judgement | None:
-    """The later words end what the earlier ones say: what they name is what was named."""
+    """The later words end what the earlier ones say: what they name is what was named. A denial names all of it."""
     if earlier.denied:
         return None
-    again = later.denied and (later.verb, later.terms) == (earlier.verb, earlier.terms)
-    if not again and (not later.terms or not later.terms <= earlier.terms):
+    again = (later.verb, later.terms) == (earlier.verb, earlier.terms)
+    if not (again if later.denied else later.terms and later.terms <= earlier.terms):
         return None
     return Judgement("state_change", "the later words say that this is over", 0.9)
 
@@ -62,8 +62,6 @@ def _ended(earlier: Statement, later: Statement) -> Judgement | None:
 def _opposite(earlier: Statement, later: Statement) -> Judgement | None:
     if _said(earlier) != _said(later) or not (earlier.terms or earlier.verb):
         return None
-    if later.mends:
-        return Judgement("retracts", "the later words say that it was never so", 0.95)
     if later.changed:
         return Judgement("state_change", "the later words say that it is no longer so", 0.9)
     return Judgement("contradicts", "one says that it is so, the other that it is not", 0.95)

@@ -1,5 +1,6 @@
 """What the curator reads: one user's folded memory at one position of the log. Nothing here can change it."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -7,10 +8,14 @@ from typing import Literal
 from uuid import UUID
 
 from events.insights import Insights
+from events.language.concepts import normalise_value
 from events.people.person import People
 from events.threads import Thread
 from events.types.cards import Cardinality, EventStatus, Provenance
 from events.types.turns import GENERAL_MODE
+
+Fact = tuple[str | None, str, str | None]
+"""An entity, a concept and, if it has several values, one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +54,12 @@ class MemoryCard:
         return self.project_id, self.mode or GENERAL_MODE
 
     @property
+    def fact(self) -> Fact:
+        """What has one timeline: all values of a fact with one value, and each value of another."""
+        key, several = self.concept_key or "", self.cardinality != "single_value"
+        return self.entity, key, normalise_value(key, self.value or "") if several else None
+
+    @property
     def begun(self) -> datetime:
         """When the card became true or happened. Without such a time, when it was said."""
         return (self.effective_at if self.kind == "state" else self.occurred_at) or self.said_at
@@ -81,3 +92,20 @@ class Memory:
     def by_id(self) -> dict[UUID, MemoryCard]:
         """The cards by id."""
         return {card.card_id: card for card in self.cards}
+
+    def ordered(self, one: MemoryCard, two: MemoryCard) -> bool:
+        """True when the timeline of one fact holds both: a state, or a card of a turn that a state was read from."""
+        return not self._facts(one).isdisjoint(self._facts(two))
+
+    def _facts(self, card: MemoryCard) -> set[Fact]:
+        if card.kind == "state":
+            return {card.fact}
+        return {fact for turn in card.turn_ids for fact in self._facts_of_turn.get(turn, ())}
+
+    @cached_property
+    def _facts_of_turn(self) -> dict[str, set[Fact]]:
+        found: dict[str, set[Fact]] = defaultdict(set)
+        for card in self.cards:
+            for turn in card.turn_ids if card.kind == "state" else ():
+                found[turn].add(card.fact)
+        return found

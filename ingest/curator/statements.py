@@ -36,6 +36,7 @@ _CONTRACTED = (
     (re.compile(r"\bworks? as (?=an?\b)"), "is "),
     (re.compile(r"\b(?:has |have )?moved to\b"), "now lives in"),
     (re.compile(r"\bnever (?:had|owned)\b"), "does not have"),
+    (re.compile(r"\bpassed away\b"), "died"),
     (re.compile(r"^From now on,? (\w)"), r"\1"),
 )
 _CHINESE_SUBJECT = re.compile(
@@ -52,8 +53,8 @@ class Statement:
     """``subject`` has the property that ``verb``, ``terms``, ``values`` and ``conditions`` tell, or has it not.
 
     ``heads`` are the terms that end a phrase: a beard trimmer is a trimmer. ``names`` are proper names in it.
-    ``changed`` is True when the words announce a change, ``ends`` when they say that something is over, ``mends`` when
-    they say that it was never so.
+    ``changed`` is True when the words announce a change, ``ends`` when they say that something is over, ``dies`` when
+    they say so of the subject itself.
     """
 
     subject: str
@@ -67,7 +68,7 @@ class Statement:
     changed: bool
     ends: bool
     chinese: bool
-    mends: bool = False
+    dies: bool
 
 
 @cache
@@ -89,16 +90,16 @@ def _verbs() -> dict[str, str]:
 
 
 @lru_cache(maxsize=16_384)
-def statements(text: str) -> tuple[Statement, ...]:
-    """Returns the statements of a text, at most one of each of its first sentences. Never raises."""
-    found = []
-    for sentence in _SENTENCE.split(text[:_READ])[:_MOST]:
-        plain = sentence.strip()
-        if plain and not plain.endswith(("?", "？")):
-            read = _chinese(plain) if has_cjk(plain) else _english(plain)
-            if read is not None:
-                found.append(read)
-    return tuple(found)
+def statement(text: str) -> Statement | None:
+    """Returns the statement of a text of one sentence. Never raises."""
+    plain = text.strip()
+    if (
+        len(plain) > _READ
+        or len(list(filter(None, _SENTENCE.split(plain)))) > 1
+        or plain.endswith(("?", "？"))
+    ):
+        return None
+    return _chinese(plain) if has_cjk(plain) else _english(plain)
 
 
 def sentences(text: str) -> list[str]:
@@ -120,7 +121,7 @@ def happened(text: str) -> bool:
 
 def _english(sentence: str) -> Statement | None:
     plain = sentence.replace("’", "'").rstrip(".!")
-    now, mends = plain.startswith("From now on"), re.search(r"\bnever (?:had|owned)\b", plain) is not None
+    now = plain.startswith("From now on")
     for pattern, full in _CONTRACTED:
         plain = pattern.sub(full, plain)
     match = _SUBJECT.match(plain)
@@ -141,6 +142,10 @@ def _english(sentence: str) -> Statement | None:
     if _is_past(tokens) and not ends:
         return None
     head = re.split(r",|\b(?:but|except|unless|if|when)\b", rest)[0].casefold().split()
+    denied = not _set("not").isdisjoint(head)
+    conditions = _set("condition").intersection(tokens)
+    if not (denied or over or conditions or _set("not").isdisjoint(tokens)):
+        return None  # one thing is said and another denied
     found = values_in(rest)
     content = [token for token in tokens if _says(token, verb) and token not in found]
     return Statement(
@@ -149,13 +154,13 @@ def _english(sentence: str) -> Statement | None:
         terms=frozenset(term for token in content for term in analyse(token)),
         heads=frozenset(_heads(rest, content)),
         values=found - {"one"},
-        names=frozenset(word.casefold() for word in re.findall(r"(?<![.!?] )\b[A-Z][\w-]*", rest)) - found,
-        conditions=frozenset(token for token in tokens if token in _set("condition")),
-        denied=over or not _set("not").isdisjoint(head),
+        names=frozenset(word.casefold() for word in re.findall(r"\b(?!I\b)[A-Z][\w-]*", rest)) - found,
+        conditions=conditions,
+        denied=over or denied,
         changed=now or ends or not _set("change").isdisjoint(tokens),
         ends=ends,
         chinese=False,
-        mends=mends,
+        dies=not _set("dies").isdisjoint(tokens),
     )
 
 
@@ -233,7 +238,7 @@ def _chinese(sentence: str) -> Statement | None:
         changed=changed or ends,
         ends=ends,
         chinese=True,
-        mends=re.search(r"从来?没|从未", rest) is not None,
+        dies=bool(_found(rest, "dies")),
     )
 
 

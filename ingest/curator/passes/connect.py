@@ -1,7 +1,8 @@
 """Relates what was said apart: repetitions, details, conditions, opposites and changes that no timeline noticed.
 
-Cards are compared within one project and mode, about one subject. Two people of one name are nobody here. A pair that
-has a relation already, and a pair that the timeline of a fact orders, stay as they are.
+Only a card of one sentence is compared: a relation is about the whole of both cards. Cards are compared within one
+project and mode, about one subject. Two people of one name are nobody here. A pair that has a relation already, and a
+pair that the timeline of a fact orders, stay as they are. A state ends by its timeline alone.
 """
 
 from collections import defaultdict
@@ -14,13 +15,14 @@ from events.types.relations import Predicate
 from ingest.curator.judging import Judgement, judge, kinds
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import Proposal, relation
-from ingest.curator.statements import Statement, statements
+from ingest.curator.statements import Statement, statement
 
 LEAST = 0.9
 """The least confidence of a relation."""
 _NEAREST = 64  # earlier statements that share a word and are looked at, the last first
 _FIRST_PERSON = ("i", "we", "我", "我们")
-_LEAVES: tuple[Predicate, ...] = ("update", "state_change", "retracts")
+_LEAVES: tuple[Predicate, ...] = ("update", "state_change")
+_BOTH_TRUE: tuple[Predicate, ...] = ("expands", "qualifies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,15 @@ def _spoken(memory: Memory) -> list[_Said]:
     found: list[_Said] = []
     of_turn: dict[str, list[_Said]] = defaultdict(list)
     for card in speaking(memory):
-        for statement in _of_card(memory, card):
-            said = _Said(card, statement)
-            if any(_echoes(said, other) for turn in card.turn_ids for other in of_turn[turn]):
-                continue
-            found.append(said)
-            for turn in card.turn_ids:
-                of_turn[turn].append(said)
+        read = _of_card(memory, card)
+        if read is None:
+            continue
+        said = _Said(card, read)
+        if any(_echoes(said, other) for turn in card.turn_ids for other in of_turn[turn]):
+            continue
+        found.append(said)
+        for turn in card.turn_ids:
+            of_turn[turn].append(said)
     return found
 
 
@@ -69,28 +73,22 @@ def speaking(memory: Memory) -> list[MemoryCard]:
     ]
 
 
-def _of_card(memory: Memory, card: MemoryCard) -> Iterator[Statement]:
+def _of_card(memory: Memory, card: MemoryCard) -> Statement | None:
     text = card.content
     if card.kind == "state" and card.entity == "user":
         text = f"我{text}" if has_cjk(text) else f"I {text[:1].lower()}{text[1:]}"
-    for read in statements(text):
-        name = read.subject
-        if name in memory.people.shared:
-            continue  # two people of one name
-        person = memory.people.of_handle.get(f"{name}|")
-        # The name itself stays: "Rex died" is about what "a dog named Rex" names.
-        if person is not None:
-            names = {each.casefold() for each in (person.name, *person.aliases)}
-            yield replace(read, subject=min(names) if name in names else name)
-        else:
-            yield read
+    read = statement(text)
+    if read is None or read.subject in memory.people.shared:
+        return None  # nothing, or two people of one name
+    person = memory.people.of_handle.get(f"{read.subject}|")
+    # The name itself stays: "Rex died" is about what "a dog named Rex" names.
+    names = set() if person is None else {each.casefold() for each in (person.name, *person.aliases)}
+    return replace(read, subject=min(names)) if read.subject in names else read
 
 
 def _echoes(said: _Said, other: _Said) -> bool:
     """True when a card of the same turn says the same, or an ending that its turn tells in more words."""
     one, two = other.statement, said.statement
-    if said.card.card_id == other.card.card_id:
-        return one == two
     if one.ends and two.ends:
         return one.subject == two.subject
     judged = judge(one, two)
@@ -141,7 +139,9 @@ def is_open(memory: Memory, one: MemoryCard, two: MemoryCard) -> bool:
     """True when a relation of ``two`` to the earlier ``one`` may be found: nothing relates or orders the two."""
     if one.card_id == two.card_id or frozenset((one.card_id, two.card_id)) in memory.related:
         return False
-    if _ordered(one, two) or (one.superseded_at is not None and one.superseded_at <= two.said_at):
+    if one.kind == two.kind == "state" and memory.ordered(one, two):
+        return False
+    if one.superseded_at is not None and one.superseded_at <= two.said_at:
         return False
     return not ({*one.turn_ids} <= {*two.turn_ids} or ({*two.turn_ids} <= {*one.turn_ids} and one.episode))
 
@@ -153,15 +153,6 @@ def _verdict(memory: Memory, earlier: _Said, later: _Said) -> Judgement | None:
     verdict = judge(earlier.statement, later.statement)
     if verdict is None or verdict.confidence < LEAST:
         return None
-    if verdict.predicate == "retracts" and one.provenance == "user_stated":
-        # Only the user takes back what the user said.
-        return Judgement("contradicts", verdict.reason, verdict.confidence)
-    return verdict
-
-
-def _ordered(one: MemoryCard, two: MemoryCard) -> bool:
-    """True for two states whose order the timeline of their fact tells."""
-    fact = (two.kind, two.entity, two.concept_key)
-    if one.kind != "state" or (one.kind, one.entity, one.concept_key) != fact:
-        return False
-    return one.cardinality == "single_value" or one.value == two.value
+    if verdict.predicate in _LEAVES and (one.kind == "state" or one.said_at == two.said_at):
+        return None
+    return verdict if verdict.predicate in _BOTH_TRUE or not memory.ordered(one, two) else None

@@ -99,7 +99,7 @@ def undecided(memory: Memory, proposals: Iterable[Proposal]) -> list[Pair]:
                 continue
             if one.content.casefold() == card.content.casefold():
                 continue  # the same words need no model
-            if one.speaker == card.speaker and is_open(memory, one, card):
+            if one.speaker == card.speaker and is_open(memory, one, card) and not memory.ordered(one, card):
                 found.append(Pair(card, one, alike))
         for term in terms:
             near[*card.wall, term].append((card, terms))

@@ -1,25 +1,43 @@
 """The curator relates what was said apart, adds it once, and writes nothing without news."""
 
+import random
+from typing import Any
+
 import pytest
+from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.store import log
 from events.types.envelope import uuid7
 from events.types.relations import CardsConnected
 from ingest.curator.passes.connect import connect
+from ingest.curator.passes.undecided import undecided
 from ingest.curator.runner import BehindError, curate, memory_of
+from projectors.core.projector import CoreProjector
 from tests.support.ingest.curating import BEGIN, fold, relations, tell
-from tests.support.projectors.folding import count, event
+from tests.support.projectors.folding import count, event, fold_live
 
 REX = ((0, "Alex has a pet."), (30, "Alex has a dog named Rex."), (200, "Rex passed away last week."))
 STORIES: dict[str, tuple[tuple[tuple[int, str], ...], set[tuple[str, str, str]]]] = {
     "a pet": (REX, {("Alex has a dog named Rex", "expands", "Alex has a pet")}),
     "a pet, in Chinese": (
         ((0, "我有一隻寵物。"), (30, "我養了一隻狗叫小黑。"), (200, "小黑上個月過世了。")),
-        {
-            ("養了狗，名叫小黑", "expands", "我有一隻寵物。"),
-            ("小黑上個月過世了。", "state_change", "養了狗，名叫小黑"),
-        },
+        {("養了狗，名叫小黑", "expands", "我有一隻寵物。")},
+    ),
+    "a van": (
+        ((0, "I have a grey van."), (90, "I sold my van.")),
+        {("I sold my van", "state_change", "I have a grey van")},
+    ),
+    "a card of two sentences is none of them": (
+        ((0, "I have a grey van. I am at home."), (90, "I sold my van."), (91, "I have a grey van. See you.")),
+        set(),
+    ),
+    "a person who ends something goes on": (((0, "I live with Tom."), (90, "Tom sold his boat.")), set()),
+    "I am no name": (((0, "My sister and I have a boat."), (90, "I nearly died.")), set()),
+    "what is not liked may be done": (((0, "I take trains."), (90, "I don't like trains anymore.")), set()),
+    "what is denied beside the value": (
+        ((0, "The boat of Tom is white."), (90, "The boat of Tom is black, not white.")),
+        set(),
     ),
     "a bank": (
         ((0, "Alex works at the bank."), (90, "Alex works part-time at the bank.")),
@@ -56,6 +74,41 @@ STORIES: dict[str, tuple[tuple[tuple[int, str], ...], set[tuple[str, str, str]]]
         set(),
     ),
 }  # fmt: skip
+
+
+ONE_FACT = (
+    ("I moved to Turku.", "I moved to Graz.", "I live in Turku.", "I no longer live in Graz.",
+     "From next month I live in Graz.", "I moved to Split last week."),
+    ("I like opera.", "I don't like opera anymore."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_timeline_tells_stays(
+    connection: Connection, database: str, read: TestClient, seed: int
+) -> None:
+    """A memory that is curated after each turn is one that nobody curated."""
+    chosen = random.Random(seed)
+    for chain in range(4):
+        days = sorted(chosen.choices((0, 2, 40, 42, 80), k=chosen.randint(2, 5)))
+        told = dict.fromkeys((day, chosen.choice(ONE_FACT[chain % 2])) for day in days)
+        for each in told:
+            tell(connection, database, each, user=f"plain {chain}")
+            tell(connection, database, each, user=f"curated {chain}")
+            curate(connection, f"curated {chain}")
+            fold(database)
+        fold_live(database, CoreProjector())
+        assert relations(connection, f"curated {chain}") == set(), told
+        assert chain % 2 or not undecided(memory_of(connection, f"curated {chain}"), ()), told
+        assert shown(read, f"curated {chain}") == shown(read, f"plain {chain}"), told
+
+
+def shown(read: TestClient, user: str) -> tuple[list[tuple[str, ...]], dict[str, Any]]:
+    """Returns what the cards and the core document of a user tell."""
+    found = read.get("/v1/cards", params={"user_id": user, "status": "*"}).json()["cards"]
+    names = ("content", "status", "effective_at", "superseded_at")
+    document = read.get(f"/v1/memory/{user}").json()["document"]
+    return sorted(tuple(str(card[name]) for name in names) for card in found), document | {"_meta": None}
 
 
 @pytest.mark.parametrize("story", STORIES)
