@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 2e1c1ec72f7c7a2d7e4ffa414b7f5d8809b4770a093163d3d017696e00cadc7e
+ * 37c33c1701156ec693328de1aec904e5c98b4910154f894398a9c9bce93478b6
  */
 
 /** The paths of commands whose body holds the id of the request. */
