@@ -23,6 +23,7 @@ from events.store import asking, log
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
 from events.types.codec import describe
+from events.types.commands import STREAM, CommandAnswered
 from events.types.core import Author
 from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
 
@@ -34,6 +35,7 @@ Answer = TypeVar("Answer")
 class Command:
     """Who sends a command and when. ``idempotency_key``: a repeated command gets the first answer.
 
+    ``request`` is the digest of what was sent. It tells another command from a repeat of one that changed nothing.
     ``turn_ids``, ``source``, ``quote``, ``confidence`` and ``derived`` tell what the command rests on, and
     ``rationale`` why it is sent. Only what is in ``reach`` exists for the sender.
     """
@@ -41,6 +43,7 @@ class Command:
     actor: str
     at: datetime
     idempotency_key: str | None = None
+    request: str | None = None
     by: Author = "user"
     agent_id: str | None = None
     turn_ids: tuple[str, ...] = ()
@@ -76,10 +79,11 @@ class Decision:
     """The decision of a rule: the event with ``payload``, and events that are appended with it.
 
     ``key`` is the idempotency key of the event in the place of the command's own, and ``cause`` the event that it
-    rests on. ``occurred_at`` is the instant that the event is about; None is that of the command.
+    rests on. ``occurred_at`` is the instant that the event is about; None is that of the command. Without a payload the
+    command is not done, and its key stays free.
     """
 
-    payload: Payload
+    payload: Payload | None
     key: str | None = None
     before: Sequence[NewEvent] = ()
     after: Sequence[NewEvent] = ()
@@ -92,7 +96,7 @@ class Decision:
 class Outcome(Generic[Answer]):
     """``state`` is the state after the command. ``position`` is the last position that it rests on.
 
-    ``event`` is None when the wanted state already held. ``repeated``: an earlier command with the key appended it.
+    ``event`` is None when the wanted state already held. ``repeated``: an earlier command with the key got the answer.
     """
 
     state: Answer
@@ -135,7 +139,7 @@ class Aggregate(ABC, Generic[State, Answer]):
 
     @abstractmethod
     def first_answer(self, event: Event) -> Answer:
-        """Returns the answer to the command that appended ``event``, which is of this aggregate."""
+        """Returns the answer to the command that appended ``event``: one of this aggregate, or ``CommandAnswered``."""
 
     def key(self) -> str | None:
         """Returns the idempotency key of the event: that of the command, of any length and form, as a digest."""
@@ -201,7 +205,7 @@ def decide(
     rule: Callable[[State], Payload | Decision | None],
     is_repeat: Callable[[Payload], bool] = lambda _: True,
 ) -> Outcome[Answer]:
-    """Appends the decision of ``rule`` on the present state. None: the wanted state already holds.
+    """Appends the decision of ``rule`` on the present state. None: the wanted state holds; only the key is kept.
 
     Raises what ``rule`` raises, and a 422 problem when ``is_repeat`` does not know the payload of the first command
     with the same key. When the aggregate moved meanwhile, the append is taken back and the command is decided again.
@@ -218,9 +222,11 @@ def decide(
         attempts -= 1
         state = aggregate.load()
         made = rule(state)
-        if made is None:
-            return Outcome(aggregate.answer(state, None), aggregate.position(state))
         decision = made if isinstance(made, Decision) else Decision(payload=made)
+        if decision.payload is None:
+            if made is None and own_key is not None:
+                _keep_key(aggregate, own_key, aggregate.expected_version(state))
+            return Outcome(aggregate.answer(state, None), aggregate.position(state))
         event = aggregate.command.event(
             owner,
             aggregate.stream,
@@ -257,9 +263,16 @@ def other_command() -> ProblemError:
 def _repeated(
     aggregate: Aggregate[Any, Answer], first: Event, is_repeat: Callable[[Payload], bool]
 ) -> Outcome[Answer]:
-    if not is_repeat(first.payload):
+    unchanged = isinstance(first.payload, CommandAnswered)
+    if not (first.payload.request == aggregate.command.request if unchanged else is_repeat(first.payload)):
         raise other_command()
-    return Outcome(aggregate.first_answer(first), first.position, first, repeated=True)
+    return Outcome(aggregate.first_answer(first), first.position, None if unchanged else first, repeated=True)
+
+
+def _keep_key(aggregate: Aggregate[Any, Any], key: str, version: int | None) -> None:
+    answered = CommandAnswered(request=aggregate.command.request, version=version)
+    event = aggregate.command.event(aggregate.owner, STREAM, answered, dedupe_key=key)
+    log.append(aggregate.connection, [event])
 
 
 def _appended(event: NewEvent, place: Appended) -> Event:

@@ -75,8 +75,9 @@ class KnownProblem(UserProblems):
         return self.present(state) if event is None else super().answer(state, event)
 
     def first_answer(self, event: Event) -> Problem:
-        self.present(self.load())
-        return super().first_answer(event)
+        known = self.load()
+        self.present(known)
+        return self.present([each for each in known if each.position <= event.position])
 
     def position(self, state: list[Event]) -> int:
         return self.present(state).position

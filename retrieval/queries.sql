@@ -281,22 +281,6 @@ WHERE user_id = %(user_id)s AND (%(status)s::text IS NULL OR status = %(status)s
 ORDER BY proposal_id DESC
 LIMIT %(limit)s;
 
--- name: references_then
--- The last event of each type in each reference of some owners, by an instant, in order. They tell the references of then.
--- Without the range of streams, the whole history of an owner is read.
-WITH then_last AS MATERIALIZED (
-    SELECT DISTINCT ON (e.user_id, e.stream, e.type) e.*
-    FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
-    JOIN log.events e ON e.partition = asked.partition AND e.user_id = asked.user_id
-    WHERE e.stream >= %(first)s AND e.stream < %(last)s AND e.type = ANY (%(types)s::text[])
-      AND (%(as_of)s::timestamptz IS NULL OR e.occurred_at <= %(as_of)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR e.recorded_at <= %(known_at)s::timestamptz)
-    ORDER BY e.user_id, e.stream, e.type, e.version DESC
-)
-SELECT {event e}
-FROM then_last e
-ORDER BY e.partition, e.user_id, e.stream, e.version;
-
 -- name: teams_of
 SELECT user_id AS owner, team_id FROM "references".members WHERE member = %(member)s ORDER BY user_id;
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from uuid import UUID
 
 import psycopg
@@ -12,13 +11,20 @@ from psycopg.sql import SQL
 from events.platform.database import Row, statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
-from events.references.reference import TYPES, Reference, fold, folded, reference_of
-from events.references.reference_log import STATE, names_under, state_of, state_parameters
+from events.references.reference import TYPES, Reference, folded, reference_of
+from events.references.reference_log import (
+    STATE,
+    THEN,
+    parameters_of,
+    references_in,
+    state_of,
+    state_parameters,
+)
 from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event, partition_of
 from events.types.json_values import Json
-from events.types.references import ReferenceChanged, ReferenceCreated, TeamMemberAdded
+from events.types.references import TeamMemberAdded
 from events.types.tenancy import storage_id
 from retrieval.pool import Pool, rows_if_folded, rows_of
 
@@ -28,7 +34,6 @@ TEAMS = statement(_PACKAGE, "teams_of")
 """The storage ids of the teams of a member."""
 MAX_LISTED = 5000
 """The most references of a user and the user's teams that a list looks at."""
-THEN = statement(_PACKAGE, "references_then")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,30 +165,3 @@ def present_in(rows: Iterable[dict[str, object]]) -> list[Reference]:
             if after is not None:
                 found[place] = after
     return [each for each in found.values() if each.moved_to is None]
-
-
-def parameters_of(
-    owners: Sequence[str], as_of: datetime | None, known_at: datetime | None
-) -> dict[str, object]:
-    """Returns the parameters of :data:`THEN`: what held at ``as_of``, by what was recorded at ``known_at``."""
-    return {
-        "owners": list(owners),
-        "partitions": [partition_of(owner) for owner in owners],
-        "types": sorted(TYPES),
-        **names_under("reference"),
-        "as_of": as_of,
-        "known_at": known_at,
-    }
-
-
-def references_in(rows: Iterable[dict[str, object]]) -> list[tuple[Reference, Event]]:
-    """Returns each reference of the rows of :data:`THEN` that had not moved, with the event that gave its value."""
-    events = map(log.event_if_readable, rows)
-    found = []
-    for _, group in groupby(events, key=lambda event: (event.user_id, event.stream)):
-        told = list(group)
-        last = [each for each in told if isinstance(each.payload, ReferenceCreated | ReferenceChanged)]
-        reference = fold(told)
-        if reference is not None and reference.moved_to is None and last:
-            found.append((reference, last[-1]))
-    return found

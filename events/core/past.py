@@ -15,6 +15,7 @@ from events.core.contributions import slot_of
 from events.core.feed import CardFeed, CardValue
 from events.core.fold import CoreFold
 from events.core.state import Change, CoreState
+from events.types.core import CoreCherryPicked, CoreRolledBack
 from events.types.envelope import Event
 
 
@@ -40,7 +41,9 @@ def past_of(events: Sequence[Event], feed: CardFeed, as_of: datetime) -> Past:
     values = statements.held()
     commands = [event for event in events if event.type not in feed.types]
     instants = {event.occurred_at for event in commands} | {end for each in values for end in _ends(each)}
-    if not instants or max(instants) <= as_of:
+    # A rollback names changes of the log, and the order of the instants makes other ones.
+    of_changes = any(isinstance(event.payload, CoreRolledBack | CoreCherryPicked) for event in commands)
+    if of_changes and max(instants) <= as_of:
         return Past(recorded.state, {each.version: each for each in recorded.changes})
     fold = _folded(commands, values, {event.event_id: event for event in events}, feed, as_of)
     numbered = [replace(each, version=versions[each.event_id]) for each in fold.changes]

@@ -38,6 +38,22 @@ WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(s
   AND e.version > 1 AND e.version >= (SELECT version FROM valued) AND e.version <= (SELECT version FROM upto)
 ORDER BY version;
 
+-- name: references_then
+-- The last event of each type in each reference of some owners, by an instant, in order. They tell the references of then.
+-- Without the range of streams, the whole history of an owner is read.
+WITH then_last AS MATERIALIZED (
+    SELECT DISTINCT ON (e.user_id, e.stream, e.type) e.*
+    FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
+    JOIN log.events e ON e.partition = asked.partition AND e.user_id = asked.user_id
+    WHERE e.stream >= %(first)s AND e.stream < %(last)s AND e.type = ANY (%(types)s::text[])
+      AND (%(as_of)s::timestamptz IS NULL OR e.occurred_at <= %(as_of)s::timestamptz)
+      AND (%(known_at)s::timestamptz IS NULL OR e.recorded_at <= %(known_at)s::timestamptz)
+    ORDER BY e.user_id, e.stream, e.type, e.version DESC
+)
+SELECT {event e}
+FROM then_last e
+ORDER BY e.partition, e.user_id, e.stream, e.version;
+
 -- name: stream_version
 -- The version of a stream. It looks at the end of the index of versions, and opens no payload.
 SELECT version FROM log.events

@@ -1,17 +1,19 @@
 """References as the log has them. A read right after a write sees it, because it needs no table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
 
 from events.platform.database import Connection, rows_of, statement
-from events.references.reference import Reference, fold
+from events.references.reference import TYPES, Reference, fold
 from events.store import asking, log
-from events.types.envelope import Event
+from events.types.envelope import Event, partition_of
 from events.types.references import ReferenceChanged, ReferenceCreated
 from events.types.tombstones import Erased
 
 _PACKAGE = "events.references"
 _VALUED = (ReferenceCreated.__name__, ReferenceChanged.__name__)
+THEN = statement(_PACKAGE, "references_then")
 STATE = statement(_PACKAGE, "stream_state")
 """The events that make the state of a stream: its first one, the last change of the value, and all after it."""
 
@@ -105,3 +107,30 @@ def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | 
     values = {**asking.of_user(owner), "key": dedupe_key}
     rows = rows_of(connection, statement(_PACKAGE, "event_of_key"), values)
     return log.event_of(rows[0]) if rows else None
+
+
+def parameters_of(
+    owners: Sequence[str], as_of: datetime | None, known_at: datetime | None
+) -> dict[str, object]:
+    """Returns the parameters of :data:`THEN`: what held at ``as_of``, by what was recorded at ``known_at``."""
+    return {
+        "owners": list(owners),
+        "partitions": [partition_of(owner) for owner in owners],
+        "types": sorted(TYPES),
+        **names_under("reference"),
+        "as_of": as_of,
+        "known_at": known_at,
+    }
+
+
+def references_in(rows: Iterable[dict[str, object]]) -> list[tuple[Reference, Event]]:
+    """Returns each reference of the rows of :data:`THEN` that had not moved, with the event that gave its value."""
+    events = map(log.event_if_readable, rows)
+    found = []
+    for _, group in groupby(events, key=lambda event: (event.user_id, event.stream)):
+        told = list(group)
+        last = [each for each in told if isinstance(each.payload, ReferenceCreated | ReferenceChanged)]
+        reference = fold(told)
+        if reference is not None and reference.moved_to is None and last:
+            found.append((reference, last[-1]))
+    return found

@@ -102,6 +102,8 @@ def parse_turn(
         raise TurnInvalidError("timezone", f"is {_shown(timezone)}; {zone_hint(timezone)}")
     if fields.get("said_at", "").strip():
         said_at = _instant(fields["said_at"], now or entry_time)
+        if fields.get("timezone") == "UTC":
+            said_at = said_at.astimezone(UTC)
     else:
         said_at = entry_time.astimezone(zone)
         if _has_seconds(said_at):
@@ -175,7 +177,7 @@ def part_of_key(name: str) -> str:
 def local_said_at(turn: TurnRecorded) -> datetime:
     """Returns ``said_at`` on the speaker's wall clock. The word "yesterday" in the turn is relative to this clock.
 
-    The clock is the turn's named zone. For a turn without one, the clock is the offset of ``said_at``.
+    The clock is the turn's named zone. For a turn without one, which has the zone UTC, it is the offset of ``said_at``.
     """
     zone = known_zone(turn.timezone)
     if zone is None or (turn.timezone == "UTC" and turn.said_at.utcoffset()):

@@ -1,7 +1,7 @@
 """The commands of threads: open, add cards, rename, close. A thread only grows, so an agent may send each of them.
 
 Every command is decided under a lock of the user's threads (:mod:`ingest.decider`). A command that changes nothing
-appends nothing.
+appends no more than its key.
 """
 
 from collections.abc import Callable, Sequence

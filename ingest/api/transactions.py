@@ -5,10 +5,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Annotated, Any, TypeVar
 
 import psycopg
-from fastapi import Depends, Header
+from fastapi import Depends, Header, Request
 from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, Field
 
@@ -54,10 +55,11 @@ class OfUser(BaseModel, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The caller of a command, and the idempotency key of the command."""
+    """The caller of a command, the idempotency key of the command, and the digest of its request."""
 
     caller: Principal
     idempotency_key: str | None
+    request: str | None = None
 
     def command(self, actor: str, **more: Any) -> Command:
         """Returns the command that is sent now. ``more`` are further fields of it."""
@@ -65,6 +67,7 @@ class Sender:
             actor=actor,
             at=datetime.now(UTC),
             idempotency_key=self.idempotency_key,
+            request=self.request,
             reach=self.caller.reach,
             **more,
         )
@@ -80,8 +83,9 @@ class Sender:
         return owner_of(self.caller, user_id, thing=thing, field=field)
 
 
-async def _sender(caller: Writer, idempotency_key: IdempotencyKey = None) -> Sender:
-    return Sender(caller, idempotency_key)
+async def _sender(request: Request, caller: Writer, idempotency_key: IdempotencyKey = None) -> Sender:
+    sent = f"{request.method} {request.url.path}?{request.url.query} ".encode() + await request.body()
+    return Sender(caller, idempotency_key, sha256(sent).hexdigest())
 
 
 Sent = Annotated[Sender, Depends(_sender)]

@@ -45,7 +45,10 @@ class TurnFields(BaseModel, extra="forbid", use_attribute_docstrings=True):
             "default: the time of arrival"
         ),
     ] = None
-    timezone: Annotated[str | None, Field(description="IANA name of the speaker's time zone")] = "UTC"
+    timezone: Annotated[
+        str | None,
+        Field(description="IANA name of the speaker's time zone; default: the offset of said_at, else UTC"),
+    ] = None
     contact: Annotated[
         Name | None, Field(description="the person or the group at the other end of a chat between people")
     ] = None

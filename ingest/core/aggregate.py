@@ -55,8 +55,8 @@ class CoreDocument(Aggregate[Present, int]):
 
     def first_answer(self, event: Event) -> int:
         present = self.present(history=True)
-        versions = (each.version for each in present.history if each.event_id == event.event_id)
-        return next(versions, present.state.version)
+        versions = (each.version for each in present.history if each.position <= event.position)
+        return max(versions, default=0)
 
     def position(self, state: Present) -> int:
         return state.folded_to

@@ -28,7 +28,7 @@ from events.references.reference_log import share_owner
 from events.types.core import CorePatched, Fault, PatchQueued
 from events.types.envelope import Payload
 from ingest.core.aggregate import CoreDocument, as_sent
-from ingest.decider import Command, Outcome, decide
+from ingest.decider import Command, Decision, Outcome, decide
 
 HOPELESS: frozenset[Fault] = frozenset(("protected", "schema"))
 """Faults that no approval removes. A patch with such a fault does not wait."""
@@ -56,7 +56,7 @@ def patch(document: CoreDocument, ops: Sequence[Op], expected_version: int | Non
     meant: list[tuple[list[Op], tuple[int, ...]] | PatchConflictError] = []
     refused: list[PatchConflictError] = []
 
-    def rule(present: Present) -> Payload | None:
+    def rule(present: Present) -> Payload | Decision | None:
         refused.clear()
         if not meant:
             meant.append(_meant((arrived or present).state, ops))
@@ -66,10 +66,10 @@ def patch(document: CoreDocument, ops: Sequence[Op], expected_version: int | Non
             return made
         refused.append(error)
         if error.fault in HOPELESS:
-            return None
+            return Decision(payload=None)
         held = document.present(entries=[UUID(int=0)])
         waiting = sum(1 for _ in undone(held.state.document, held.fold.waiting))
-        return None if waiting >= MAX_WAITING else made
+        return Decision(payload=None if waiting >= MAX_WAITING else made)
 
     def is_repeat(first: Payload) -> bool:
         return _is_repeat(first, ops) or _is_repeat(first, redirected(document.present().state.document, ops))

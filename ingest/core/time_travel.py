@@ -14,7 +14,7 @@ from events.http.errors import invalid, missing
 from events.types.core import CoreCherryPicked, CoreRolledBack
 from events.types.envelope import Payload
 from ingest.core.aggregate import CoreHistory, conflict_problem
-from ingest.decider import Outcome, decide
+from ingest.decider import Decision, Outcome, decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def roll_back(
     """
     found: list[tuple[tuple[UUID, ...], Sequence[Op], Sequence[Conflict]]] = []
 
-    def rule(present: Present) -> Payload | None:
+    def rule(present: Present) -> Payload | Decision | None:
         ids = _left_out(present, event_ids, to_version)
         made = replayed(in_force(present.history, ids))
         conflicts = list(made.conflicts)
@@ -50,7 +50,9 @@ def roll_back(
             except PatchConflictError as error:
                 conflicts.append(Conflict(present.history[-1], error))
         found.append((ids, difference(present.state.document, made.document), conflicts))
-        if conflicts or dry_run or not ids:
+        if conflicts:
+            return Decision(payload=None)
+        if dry_run or not ids:
             return None
         return CoreRolledBack(
             event_ids=ids, by=document.command.by, rationale=document.command.rationale, to_version=to_version
@@ -67,8 +69,8 @@ def roll_back(
         )
 
     outcome = decide(document, rule, is_repeat)
-    if outcome.repeated and outcome.event is not None:
-        found.append((outcome.event.payload.event_ids, (), ()))
+    if outcome.repeated:
+        found.append((outcome.event.payload.event_ids if outcome.event else (), (), ()))
     return RolledBack(*found[-1], outcome)
 
 

@@ -12,6 +12,7 @@ from events.core.patches import texts_in
 from events.store.log import Unreadable
 from events.types import core, people
 from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
+from events.types.commands import CommandAnswered
 from events.types.curation import CuratorRan, CuratorUndone
 from events.types.envelope import Payload
 from events.types.extraction import ExtractionFailed, TurnsExtracted
@@ -63,6 +64,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     InsightRetracted: ("digest",),
     people.PersonMergeProposed: ("digest",),
     ThreadOpened: ("project_id", "mode"),
+    CommandAnswered: ("request",),
     CuratorRan: ("keys", "digests", "model", "asked", "prompt_version"),
     CuratorUndone: ("digests",),
     core.CorePatched: ("turn_ids",),

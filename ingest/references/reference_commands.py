@@ -24,6 +24,7 @@ from events.references.kinds.kind import Kind, Op, ReferenceInvalidError, check_
 from events.references.owners import checked_name, stream_of
 from events.references.reference import Reference, folded
 from events.references.reference_log import current, events_below, lock, version_of
+from events.types.commands import CommandAnswered
 from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.json_values import Json
 from events.types.references import (
@@ -66,7 +67,8 @@ class ReferenceStream(Aggregate[Reference | None, Reference]):
         return after
 
     def first_answer(self, event: Event) -> Reference:
-        return _existing(self.load(event.version))
+        unchanged = isinstance(event.payload, CommandAnswered)
+        return _existing(self.load(event.payload.version if unchanged else event.version))
 
     def key(self) -> str | None:
         if self.command.idempotency_key is None:

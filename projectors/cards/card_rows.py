@@ -335,7 +335,9 @@ def reference_card(event: Event) -> tuple[StoredCard, list[str]] | None:
     changed = payload if isinstance(payload, ReferenceChanged) else None
     card = replace(
         card,
-        created_at=event.recorded_at,
+        effective_at=event.occurred_at,
+        said_at=event.occurred_at,
+        last_verified=event.occurred_at,
         turn_ids=[] if changed is None else list(changed.turn_ids),
         provenance="user_stated" if changed is None or not changed.derived else "agent_inferred",
         confidence=1.0 if changed is None or changed.confidence is None else changed.confidence,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,12 @@ from psycopg.rows import dict_row
 from events.access.principal import Reach
 from events.platform.database import statement
 from events.platform.settings import Settings
+from events.references.reference_log import references_in
 from events.store.log import events_of
 from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds
+from projectors.cards.card import StoredCard
+from projectors.cards.card_rows import reference_card
 from projectors.cards.history import History, cards_of
 
 _PACKAGE = "retrieval.cards"
@@ -64,6 +67,12 @@ class Past:
             if all(reach.admits(each.project_id, modes.get(card)) for card in (each.old_card, each.new_card))
         ]
         return replace(self, history=replace(self.history, arbitrations=kept))
+
+    def having(self, references: Sequence[StoredCard]) -> Past:
+        """Returns the past with the cards that references had then."""
+        identities = {card.card_id: f"reference {card.card_id}" for card in references}
+        history = replace(self.history, cards=[*self.history.cards, *references])
+        return replace(self, identities={**self.identities, **identities}, history=history)
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of the statements ``known_*``."""
@@ -122,3 +131,10 @@ async def past(
         row["event_id"]: row for row in (*(row for _, row in named), *noted) if row["position"] <= position
     }
     return Past(position, identities, fold(events_of(said.values()), identities))
+
+
+def cards_then(rows: Iterable[dict[str, object]], reader: str | None = None) -> list[StoredCard]:
+    """Returns the cards of the references of the rows of :data:`THEN`, for ``reader``. None: for their owner."""
+    told = [event for each, event in references_in(rows) if not each.archived]
+    made = (reference_card(event if reader is None else replace(event, user_id=reader)) for event in told)
+    return [each[0] for each in made if each is not None]

@@ -23,6 +23,7 @@ from events.language.concepts import name_key
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, Modes
 from events.platform.database import Row, statement
+from events.references.reference_log import THEN, parameters_of
 from events.resources.cards import (
     Arbitration,
     CardSummary,
@@ -37,7 +38,7 @@ from projectors.cards.card import CARD_FIELDS
 from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
 from retrieval.cards.chain import Chains, RelationEdge, duplicates
-from retrieval.cards.past import Fold, past
+from retrieval.cards.past import Fold, cards_then, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
 from retrieval.pool import Pool, listing
 
@@ -92,7 +93,9 @@ class CardReader:
             if asked.known_at is None:
                 return replace(asked, modes=modes)
             known = await past(connection, self._fold, user_id=asked.user_id, known_at=asked.known_at)
-        return replace(asked, modes=modes, past=known)
+            named = parameters_of([asked.user_id], asked.as_of, asked.known_at)
+            references = cards_then(await _rows(connection, dict_row, THEN, named))
+        return replace(asked, modes=modes, past=known.having(references))
 
     async def page(self, cards: Slice, *, limit: int, before: UUID | None = None) -> Page:
         """Returns up to ``limit`` cards of a slice that were recorded before the card ``before``.

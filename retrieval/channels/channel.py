@@ -76,7 +76,7 @@ async def found_rows(
 def conditions_of(parameters: Mapping[str, object]) -> tuple[str, ...]:
     """Returns the conditions of a recall's filter that these parameters ask for."""
     given = tuple(name for name in CONDITIONS if parameters.get(name) is not None)
-    return given if parameters["known_at"] is not None else (*given, "retracted")
+    return given if parameters["known_at"] is not None else (*given, "now")
 
 
 @cache

@@ -1,14 +1,16 @@
 -- name: visible
 -- The cards c that may answer: the filter of a recall, the same for every channel. `conditions` are those of the
 -- statements below whose parameter is given. A generic plan would evaluate the others for every card, too.
-{owner_filter} AND NOT c.contested{conditions}
+{owner_filter}{conditions}
 
--- name: visible_retracted
--- Without `known_at`. A card that is retracted now may not have been at `known_at`; the fold of the past decides.
-AND NOT c.retracted
+-- name: visible_now
+-- Without `known_at`. A card that is retracted or contested now may not have been at `known_at`; the fold of the past
+-- decides.
+AND NOT c.contested AND NOT c.retracted
 
 -- name: visible_known_at
-AND c.created_at <= %(known_at)s
+-- A later statement about an earlier time may begin the card now. The fold of the past decides.
+AND (c.created_at <= %(known_at)s OR c.mentions > 1)
 
 -- name: visible_projects
 AND coalesce(c.project_id = ANY (%(projects)s), true)

@@ -104,6 +104,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
         version = query.version
         if query.known_at is not None:
             version = await reading(reader.version_at, owner, query.known_at, present)
+            if version == 0:
+                raise no_document()
         state = await at(reader, owner, present, "version", version) if past is None else past.state
         whole = state.whole()
         explain = None

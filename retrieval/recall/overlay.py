@@ -39,6 +39,7 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis_async
 from events.references.declarations import is_member
+from events.references.reference_log import THEN, parameters_of
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
@@ -53,13 +54,14 @@ from ingest.extraction.rules import patterns
 from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.turn_modes import mode_context
 from projectors.cards.card import StoredCard
-from projectors.cards.card_rows import card_of_reference, reference_card
+from projectors.cards.card_rows import card_of_reference
 from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
 from projectors.cards.related_rows import StoredArbitration
 from projectors.generations.generations import use_schema
 from projectors.registry import projectors
 from retrieval.cards.alerts import Contradiction
+from retrieval.cards.past import cards_then
 from retrieval.pool import Pool, connected
 from retrieval.query.scope import Scope
 from retrieval.recall.overlay_result import OverlayResult, replacements
@@ -74,11 +76,8 @@ from retrieval.recall.unprojected_tail import (
 from retrieval.references import (
     PRESENT,
     TEAMS,
-    THEN,
-    parameters_of,
     present_in,
     present_parameters,
-    references_in,
 )
 
 logger = logging.getLogger(__name__)
@@ -300,13 +299,10 @@ def _references_beside(connection: Connection, scope: Scope) -> dict[UUID, Store
             cards = [card_of_reference(each, scope.user_id) for each in present_in(rows) if not each.archived]
         else:
             asked = parameters_of([scope.user_id, *teams], scope.until, scope.known_at)
-            told = references_in(cursor.execute(THEN, asked).fetchall())
-            cards = [
-                made
-                for each, event in told
-                if not each.archived
-                and (made := reference_card(replace(event, user_id=scope.user_id))) is not None
-            ]
+            return {
+                card.card_id: card
+                for card in cards_then(cursor.execute(THEN, asked).fetchall(), scope.user_id)
+            }
     return {card.card_id: card for card, _ in cards}
 
 

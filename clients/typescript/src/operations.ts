@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 47b4aaf0abebb982b303cb47b77f338209964ae95eea3dc566ceee120ab483d3
+ * 356e5551227738295372247d9281b8945f51ed593112a8148a14f73e0e7db62c
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -1451,10 +1451,7 @@ export interface operations {
                     mode?: string | null;
                     /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                     said_at?: string | null;
-                    /**
-                     * @description IANA name of the speaker's time zone
-                     * @default UTC
-                     */
+                    /** @description IANA name of the speaker's time zone; default: the offset of said_at, else UTC */
                     timezone?: string | null;
                     /** @description the person or the group at the other end of a chat between people */
                     contact?: string | null;
@@ -1493,10 +1490,7 @@ export interface operations {
                     mode?: string | null;
                     /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                     said_at?: string | null;
-                    /**
-                     * @description IANA name of the speaker's time zone
-                     * @default UTC
-                     */
+                    /** @description IANA name of the speaker's time zone; default: the offset of said_at, else UTC */
                     timezone?: string | null;
                     /** @description the person or the group at the other end of a chat between people */
                     contact?: string | null;
@@ -1535,10 +1529,7 @@ export interface operations {
                     mode?: string | null;
                     /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                     said_at?: string | null;
-                    /**
-                     * @description IANA name of the speaker's time zone
-                     * @default UTC
-                     */
+                    /** @description IANA name of the speaker's time zone; default: the offset of said_at, else UTC */
                     timezone?: string | null;
                     /** @description the person or the group at the other end of a chat between people */
                     contact?: string | null;
@@ -1566,10 +1557,7 @@ export interface operations {
                         mode?: string | null;
                         /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                         said_at?: string | null;
-                        /**
-                         * @description IANA name of the speaker's time zone
-                         * @default UTC
-                         */
+                        /** @description IANA name of the speaker's time zone; default: the offset of said_at, else UTC */
                         timezone?: string | null;
                         /** @description the person or the group at the other end of a chat between people */
                         contact?: string | null;

@@ -117,6 +117,17 @@ def test_a_repeated_command_returns_the_first_answer(write: TestClient, connecti
     assert count(connection, "log.events WHERE type = 'ProblemOpened'") == 1
 
 
+def test_a_repeat_of_a_closing_that_changed_nothing_closes_nothing_later(write: TestClient) -> None:
+    problem = opened(write)
+    path, key = f"{PATH}/{problem}", {"idempotency-key": "k"}
+    write.post(f"{path}/close", json={})
+    first = write.post(f"{path}/close", json={}, headers=key)
+    write.post(f"{path}/reopen", json={})
+    again = write.post(f"{path}/close", json={}, headers=key)
+    assert again.json() | {"token": 0} == first.json() | {"token": 0}
+    assert write.post(f"{path}/reopen", json={}).json()["version"] == 3
+
+
 REFUSED: tuple[tuple[str, dict[str, Any], int, str | None], ...] = (
     ("", {}, 422, "description"),
     ("", {"description": " "}, 422, "description"),

@@ -10,6 +10,7 @@ from psycopg.sql import SQL, Identifier
 from events.people.people_log import telling
 from events.platform.database import Connection, statement
 from events.problems.problem_log import query
+from events.references.reference_log import THEN, parameters_of
 from events.store import log
 from events.types.cards import StateAsserted
 from events.types.envelope import partition_of
@@ -17,7 +18,6 @@ from projectors.cards.connections import SUPERSEDING
 from projectors.people import PeopleProjector
 from projectors.problems import ProblemsProjector
 from projectors.references import ReferencesProjector
-from retrieval.references import THEN, parameters_of
 from tests.support.events.turns import turn
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 

@@ -67,6 +67,25 @@ def test_an_old_version_and_an_earlier_instant_tell_the_value_then(services: Ser
     assert (never.status_code, never.json()["field"]) == (422, "version")
 
 
+def test_the_cards_of_then_have_the_values_of_then(services: Services) -> None:
+    services.create("variable", "stack", project_id="lab")
+    then = services.op("variable", "stack", project_id="lab", op="set", path="/db", value="MariaDB")[
+        "updated_at"
+    ]
+    services.op("variable", "stack", project_id="lab", op="set", path="/db", value="PostgreSQL")
+    path, body = "/v1/references/variable/stack/move", {"user_id": "ada", "project_id": "lab"}
+    assert services.write.post(path, json=body | {"to_project_id": "home"}).status_code == 200
+    fold_live(services.database, CardsProjector())
+
+    def shown(**asked: str) -> list[tuple[str, str, str]]:
+        cards = services.get("cards", kind="reference", project_id="*", status="*", **asked).json()["cards"]
+        return [(each["project_id"], each["content"], each["status"]) for each in cards]
+
+    assert [place for place, *_ in shown()] == ["home"]
+    before = [("lab", "stack: db = MariaDB", "current")]
+    assert shown(known_at=then) == shown(known_at=then, as_of=then) == before
+
+
 def test_the_history_tells_each_op_with_what_was_before_and_after(services: Services) -> None:
     services.create("todo_list", "chores")
     services.op(

@@ -132,8 +132,13 @@ def test_versions_and_idempotency_keys(ada: Documents) -> None:
         assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
     same = ada.patch(add("/profile/age", 36))
     assert (same["changed"], same["version"], same["event_id"]) == (False, 2, None)
+    body, held = body | {"patch": [add("/profile/age", 36)]}, {"idempotency-key": "held"}
+    assert ada.done(ada.send("events", body, **held))["version"] == 2
     tested = ada.patch(test_of("/_meta/version", 2), add("/profile/age", 37))
     assert tested["version"] == 3
+    again = ada.done(ada.send("events", body, **held))
+    assert (again["duplicate"], again["changed"], again["version"]) == (True, False, 2)
+    assert ada.send("rollback", {"to_version": 3}, **held).status_code == 422
 
 
 def test_concurrent_first_patches_each_get_a_version_and_an_event(ada: Documents) -> None:

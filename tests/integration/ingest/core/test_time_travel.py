@@ -32,6 +32,7 @@ def test_any_version_can_be_read_and_compared(ada: Documents) -> None:
     assert [each["version"] for each in page["changes"]] == [74, 73, 72]
     page = ada.done(ada.get("/history", limit=3, cursor=page["next_cursor"]))
     assert [each["version"] for each in page["changes"]] == [71, 70, 69]
+    assert ada.get(known_at="2020-01-01T00:00:00Z").status_code == 404  # as it was then
     for query, field in (
         ({"version": 75}, "version"),
         ({"version": -1}, "version"),

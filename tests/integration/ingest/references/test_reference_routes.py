@@ -89,6 +89,20 @@ def test_a_repeated_command_returns_the_first_answer(write: TestClient, connecti
     assert count(connection, "log.events WHERE type = 'ReferenceChanged'") == 2
 
 
+def test_a_repeat_of_a_command_that_changed_nothing_undoes_no_later_one(write: TestClient) -> None:
+    create(write)
+    patch(write, "add", text="yeast", item_id="a")
+    patch(write, "mark_done", item_id="a")
+    key = {"idempotency-key": "twice"}
+    first = patch(write, "mark_done", item_id="a", headers=key).json()
+    patch(write, "reopen", item_id="a")
+    again = patch(write, "mark_done", item_id="a", headers=key).json()
+    assert {**again, "token": 0} == {**first, "token": 0}
+    other = patch(write, "remove", item_id="a", headers=key)
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+    assert patch(write, "reopen", item_id="a").json()["version"] == 4
+
+
 GIVEN = {"key": "fruit", "data": {"items": [{"text": "figs"}, {"text": "dates", "done": True}]}}
 
 

@@ -11,9 +11,11 @@ from starlette.testclient import TestClient
 from deploy.command import main
 from events.platform.database import Connection
 from events.platform.settings import variable_of
+from events.references.owners import stream_of
 from events.store import log
 from events.store.verification import verify
 from events.types.envelope import partition_of
+from events.types.references import ReferenceCreated, ReferenceName
 from events.types.webhooks import STREAM, WebhookAdded
 from events.webhooks import webhooks_of
 from ingest.erasure import subjects
@@ -73,6 +75,10 @@ def test_an_export_holds_every_turn_event_and_card_of_one_user(
 
 
 def test_an_imported_user_has_the_same_cards(memory: Memory, connection: Connection) -> None:
+    stack = ReferenceCreated(
+        name=ReferenceName(kind="variable", key="stack"), data={}, rendering="stack: empty", tier="session"
+    )
+    log.append(connection, [replace(event(stack, "ada"), stream=stream_of(stack.name))])
     exported = list(export(connection, "ada"))
     done = import_user(connection, exported, "ada-again")
     assert done.turns == len(SAID)

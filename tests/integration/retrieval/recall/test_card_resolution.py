@@ -47,6 +47,7 @@ def test_a_recall_answers_as_it_would_have_then(memory: Memory, recall: Recall) 
     memory.state("residence", "Kaohsiung", day(10), content="Lives in Kaohsiung", announced=True)
     second = recorded(memory)
     memory.state("residence", "Tainan", day(5), content="Lives in Tainan", announced=True)
+    memory.state("residence", "Taipei", day(-30), content="Lives in Taipei")
     memory.fold()
     where = "Where do I live?"
     assert values(recall(where)) == ["Kaohsiung"]
@@ -56,6 +57,15 @@ def test_a_recall_answers_as_it_would_have_then(memory: Memory, recall: Recall) 
     assert values(recall(where, as_of=day(7).isoformat())) == ["Tainan"]
     assert values(recall(where, as_of=day(7).isoformat(), known_at=second)) == ["Taipei"]
     assert values(recall(where, known_at="2020-01-01T00:00:00Z")) == []
+
+
+def test_a_fact_that_is_contested_since_answers_as_it_would_have_then(memory: Memory, recall: Recall) -> None:
+    memory.state("residence", "Milan", day(90), content="Lives in Milan")
+    first = recorded(memory)
+    memory.state("residence", "Rome", day(0), content="Lives in Rome")
+    memory.fold()
+    assert values(recall("Where do I live?")) == ["Rome"]
+    assert values(recall("Where do I live?", known_at=first)) == ["Milan"]
 
 
 def test_a_conflict_is_shown_with_both_sides(memory: Memory, recall: Recall) -> None:

@@ -13,7 +13,7 @@ from events.core.state import CoreState
 from events.types.core import CorePatched
 from events.types.envelope import Event
 from projectors.core.card_feed import StateFeed
-from tests.support.projectors.statements import day, event, said
+from tests.support.projectors.statements import day, event, said, skill
 
 FEED = StateFeed()
 APART = 40
@@ -83,3 +83,11 @@ def test_the_last_word_holds_now_and_the_clock_of_the_log_never_runs_backwards(
         updated.append(fold.state.updated_at or day(-1))
     assert residence(fold.state) == max((on, value) for on, _, value in told)[1]
     assert updated == sorted(updated)
+
+
+def test_a_list_has_the_order_of_the_words_whatever_arrived_first() -> None:
+    words = [skill("weaving", 0), skill("sailing", APART)]
+    first, late = (
+        past_of(in_log(arrived, [100, 101]), FEED, day(200)).state.whole() for arrived in (words, words[::-1])
+    )
+    assert late | {"_meta": first["_meta"]} == first

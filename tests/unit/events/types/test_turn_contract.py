@@ -87,6 +87,8 @@ def test_words_are_read_on_the_speakers_own_clock() -> None:
     assert local_said_at(named).isoformat() == "2026-05-09T00:30:00+08:00"
     offset = parse(said_at="2026-05-09T00:30:00+08:00")[1]
     assert local_said_at(offset).day == 9
+    utc = parse(said_at="2026-05-09T00:30:00+08:00", timezone="UTC")[1]
+    assert (local_said_at(utc).day, utc.said_at) == (8, offset.said_at)
 
 
 @examples
