@@ -17,7 +17,7 @@ from events.platform.database import Connection, statement, tuples_of
 from events.references.reference_log import events_below, first_event
 from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.modes import CardReclassified
-from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, relation_stream
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
 from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
@@ -26,7 +26,6 @@ from ingest.modes import refuse_unknown
 OF_THE_USER = "api"
 """The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
 
-Relation = CardsConnected | ConnectionWithdrawn
 _R = TypeVar("_R", CardsConnected, ConnectionWithdrawn)
 
 # The relations of one family must form no cycle. `update` and `state_change` are one family, because a chain of cards
@@ -53,8 +52,7 @@ class RelationStream(Aggregate[Event | None, Event | None]):
     attempts = 3
 
     def __init__(self, connection: Connection, owner: str, command: Command, link: Relation) -> None:
-        stream = relation_stream(link.from_card, link.predicate, link.to_card)
-        super().__init__(connection, owner, stream, command)
+        super().__init__(connection, owner, link.stream, command)
 
     def load(self) -> Event | None:
         return _last(self.connection, self.owner, self.stream)
@@ -151,8 +149,7 @@ def new_relation(payload: Relation) -> Decision:
 def relation_event(owner: str, connected: CardsConnected, command: Command) -> NewEvent:
     """Returns the event of a relation from a card that is made with it. :func:`withdraw` finds it."""
     event_id = uuid7()
-    stream = relation_stream(connected.from_card, connected.predicate, connected.to_card)
-    return command.event(owner, stream, connected, event_id=event_id, dedupe_key=_key(event_id))
+    return command.event(owner, connected.stream, connected, event_id=event_id, dedupe_key=_key(event_id))
 
 
 def _key(relation_id: UUID) -> str:
@@ -181,7 +178,8 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
     ends = (connected.from_card, connected.to_card)
     for predicate in sorted(contrary):
         for from_card, to_card in (ends, ends[::-1]):
-            last = _last(connection, user_id, relation_stream(from_card, predicate, to_card))
+            against = Relation(from_card=from_card, predicate=predicate, to_card=to_card, reason="")
+            last = _last(connection, user_id, against.stream)
             if last is not None and isinstance(last.payload, CardsConnected):
                 raise conflict(
                     "Contradicting relations",
