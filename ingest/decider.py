@@ -26,6 +26,8 @@ from events.types.codec import describe
 from events.types.core import Author
 from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
 
+OF_THE_USER = "api"
+"""The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
 State = TypeVar("State")
 Answer = TypeVar("Answer")
 

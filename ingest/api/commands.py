@@ -20,11 +20,8 @@ from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
-from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
+from ingest.decider import OF_THE_USER, Aggregate, Command, Decision, Keyed, Outcome, decide
 from ingest.modes import refuse_unknown
-
-OF_THE_USER = "api"
-"""The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
 
 _R = TypeVar("_R", CardsConnected, ConnectionWithdrawn)
 
