@@ -18,8 +18,8 @@ from uuid import UUID
 from events.access.principal import EVERYTHING, Reach
 from events.http.errors import ProblemError, invalid
 from events.platform.database import Connection
-from events.references.reference_log import first_event
 from events.store import asking, log
+from events.store.asking import first_event
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
 from events.types.codec import describe

@@ -14,7 +14,7 @@ from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import Connection, statement, tuples_of
-from events.references.reference_log import events_below, first_event
+from events.store.asking import events_below, first_event
 from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation
