@@ -84,7 +84,7 @@ test: setup ## run acceptance, integration and unit tests, four at a time
 	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest $(PARALLEL) tests/acceptance tests/integration tests/unit --ignore $(FAUST)
 
-quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute
+quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute on a quiet machine
 	@$(PY) -m pytest $(PARALLEL) tests/acceptance/test_way_of_a_turn.py tests/unit
 
 fuzz: setup ## search with fresh random examples for FUZZ_MINUTES (default 10), and print how to repeat a failure

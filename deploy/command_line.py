@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 import events
 from deploy.commands import COMMANDS
 from deploy.commands.overview import DESCRIPTION, version_line
-from deploy.commands.usage import explain, verb_of
+from deploy.commands.usage import explain, refused, verb_of
 from deploy.options import Answer
 
 USAGE = 2
@@ -28,12 +28,13 @@ Data = Annotated[
 
 
 class ParsedCommand(NamedTuple):
-    """A verb's function, its arguments, the names of the values it needs from the command, and the data folder."""
+    """A verb's function, its arguments, the values it needs from the command by name, the data folder, and its app."""
 
     verb: Callable[..., Any]
     bound: BoundArguments
     wanted: frozenset[str]
     data: Path | None
+    app: App
 
 
 def command_line(words: Sequence[str] = ()) -> App:
@@ -57,7 +58,7 @@ def command_line(words: Sequence[str] = ()) -> App:
         *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], data: Data = None
     ) -> ParsedCommand:
         verb, bound, wanted = app.parse_args(tokens, **_QUIET)
-        return ParsedCommand(verb, bound, frozenset(wanted), data)
+        return ParsedCommand(verb, bound, frozenset(wanted), data, app.parse_commands(tokens)[1][-1])
 
     app.meta.default(launch)
     return app
@@ -80,7 +81,7 @@ def parse(words: Sequence[str]) -> ParsedCommand:
     app = command_line(words)
     command, bound, _ = app.meta.parse_args(_data_first(words), **_QUIET)
     if command is not app.meta.default_command:  # cyclopts answers --help and --version itself
-        return ParsedCommand(command, bound, frozenset(), None)
+        return ParsedCommand(command, bound, frozenset(), None, app)
     asked: ParsedCommand = command(*bound.args, **bound.kwargs)
     return asked
 
@@ -104,7 +105,7 @@ def run(words: Sequence[str]) -> int:
     gc.disable()  # collecting takes a tenth of the start, and the objects made before the verb runs stay anyway
     _check_packages()
     try:
-        command, bound, wanted, data = parse(words)
+        command, bound, wanted, data, app = parse(words)
     except CycloptsError as error:
         _refuse(words, explain(error, words))
     finally:
@@ -113,7 +114,12 @@ def run(words: Sequence[str]) -> int:
         _refuse(words, f"the verb is missing; see: cardlog{verb_of(words)} --help")
     with ExitStack() as opened:
         given = _given(words, bound, data, wanted, opened)
-        done = command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted})
+        try:
+            done = command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted})
+        except Exception as error:
+            if (told := refused(error, app)) is error:
+                raise
+            raise told from None
         return done.show(as_json=_wants_json(bound)) if isinstance(done, Answer) else int(done or 0)
 
 

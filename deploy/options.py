@@ -95,25 +95,18 @@ Zone = Annotated[
 """The time zone of the questions of a user."""
 
 
-class Scope:
-    """The options that say whose memory is meant."""
-
-    user: str
-    tenant: str
-
-    @property
-    def place(self) -> dict[str, str | None]:
-        """The fields of a request that say which part of the user's memory is meant."""
-        return {}
-
-
 @dataclass(frozen=True, kw_only=True)
-class OfUser(Scope):
+class OfUser:
     """The options of a verb about the memory of one user."""
 
     user: Annotated[str, Parameter(help="whose memory is meant")]
     tenant: Tenant = DEFAULT_TENANT
     json: Json = False
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        """The fields of a request that say which part of the user's memory is meant."""
+        return {}
 
 
 OnlyTenant = Annotated[str | None, Parameter(metavar="TENANT", validator=_is_tenant, help="only this tenant")]

@@ -18,8 +18,8 @@ from uuid import UUID
 from events.access.principal import EVERYTHING, Reach
 from events.http.errors import ProblemError, invalid
 from events.platform.database import Connection
-from events.references.reference_log import first_event
 from events.store import asking, log
+from events.store.asking import first_event
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
 from events.types.codec import describe
@@ -27,6 +27,8 @@ from events.types.commands import STREAM, CommandAnswered
 from events.types.core import Author
 from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
 
+OF_THE_USER = "api"
+"""The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
 State = TypeVar("State")
 Answer = TypeVar("Answer")
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from cyclopts import (
+    App,
     CoercionError,
     CycloptsError,
     MissingArgumentError,
@@ -17,6 +18,7 @@ from cyclopts import (
 )
 
 from deploy.commands import COMMANDS
+from deploy.options import OptionInvalidError
 
 _KINDS: dict[Any, str] = {
     int: "a whole number",
@@ -55,6 +57,17 @@ def explain(error: CycloptsError, words: Sequence[str]) -> str:
     if isinstance(error, RepeatArgumentError):
         return _repeated(str(error.token.keyword), words)
     return " ".join(str(error).split())
+
+
+def refused(error: Exception, app: App) -> Exception:
+    """Returns ``error``, with the option or the argument of the verb ``app`` in the place of the service's field."""
+    problem = getattr(error, "problem", {})
+    field, _, reason = str(error).partition(": ")
+    for each in app.assemble_argument_collection() if problem.get("field") == field else ():
+        if field in (each.field_info.name, f"{each.field_info.name}_id"):
+            kind = OptionInvalidError if problem["status"] == 422 else RuntimeError
+            return kind(f"{each.name} {reason}")
+    return error
 
 
 def _invalid(error: ValidationError) -> str:

@@ -6,7 +6,8 @@ from events.references.kinds.custom import declared
 from events.references.kinds.kind import Kind
 from events.references.kinds.registry import BUILT_IN
 from events.references.owners import KINDS_STREAM, MEMBERS_STREAM, team_owner, tenant_owner
-from events.references.reference_log import events_below, last_events, streams_between
+from events.references.reference_log import last_events, streams_between
+from events.store.asking import events_below
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded
 from events.types.turn_contract import part_of_key
 

@@ -1,8 +1,3 @@
--- name: event_of_key
-SELECT {event events}
-FROM log.events
-WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
-
 -- name: last_of_streams
 -- The last event of every stream of an owner between two names, in the order of the names.
 SELECT DISTINCT ON (stream)

@@ -18,14 +18,6 @@ STATE = statement(_PACKAGE, "stream_state")
 """The events that make the state of a stream: its first one, the last change of the value, and all after it."""
 
 
-def events_below(
-    connection: Connection, owner: str, stream: str, below: int | None, limit: int
-) -> Sequence[Event]:
-    """Returns the latest events of a stream below a version (None: the end), newest first."""
-    query = asking.latest(owner, stream, below, limit)
-    return [log.event_of(row) for row in rows_of(connection, query.text, query.values)]
-
-
 def current(connection: Connection, owner: str, stream: str, version: int | None = None) -> Reference | None:
     """Returns the reference at the end of ``stream``, or at ``version``. None: there is none.
 
@@ -100,13 +92,6 @@ def _under(owner: str, prefix: str) -> dict[str, object]:
 def names_under(prefix: str) -> dict[str, str]:
     """Returns the range of the names that begin with ``prefix/``: from the first, and before the last."""
     return {"first": f"{prefix}/", "last": f"{prefix}0"}
-
-
-def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
-    """Returns the event with an idempotency key, or None."""
-    values = {**asking.of_user(owner), "key": dedupe_key}
-    rows = rows_of(connection, statement(_PACKAGE, "event_of_key"), values)
-    return log.event_of(rows[0]) if rows else None
 
 
 def parameters_of(

@@ -1,4 +1,4 @@
-"""Reads that ask for queries. The caller answers them, and blocks or awaits: one reader serves both."""
+"""Reads of the streams of a user. Some ask for queries, and the caller blocks or awaits: one reader serves both."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
@@ -46,6 +46,21 @@ def stream_of(owner: str, stream: str) -> Asking[list[Event]]:
     """Asks for the events of a stream, in order. An event that cannot be read has no payload of its type."""
     rows = yield latest(owner, stream)
     return [log.event_if_readable(row) for row in reversed(rows)]
+
+
+def events_below(
+    connection: Connection, owner: str, stream: str, below: int | None, limit: int
+) -> list[Event]:
+    """Returns the latest events of a stream below a version (None: the end), newest first."""
+    query = latest(owner, stream, below, limit)
+    return [log.event_of(row) for row in rows_of(connection, query.text, query.values)]
+
+
+def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
+    """Returns the event with an idempotency key, or None."""
+    values = {**of_user(owner), "key": dedupe_key}
+    rows = rows_of(connection, statement("events.store", "event_of_key"), values)
+    return log.event_of(rows[0]) if rows else None
 
 
 def lock(connection: Connection, owner: str, stream: str) -> None:

@@ -85,6 +85,11 @@ FROM log.events
 WHERE partition = %(partition)s AND position = ANY (%(positions)s::bigint[]) AND user_id || '' = %(user_id)s
 ORDER BY position;
 
+-- name: event_of_key
+SELECT {event events}
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
+
 -- name: stream_below
 -- The latest events of a stream below a version.
 SELECT {event events}

@@ -1,5 +1,6 @@
 """The events that add and withdraw relations between cards."""
 
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 from uuid import UUID
@@ -12,26 +13,29 @@ Predicate = Literal[
 ]  # fmt: skip
 
 
-def relation_stream(from_card: UUID, predicate: Predicate, to_card: UUID) -> str:
-    return f"relation/{sha256(f'{from_card}/{predicate}/{to_card}'.encode()).hexdigest()[:32]}"
-
-
-@event_type(version=1)
-class CardsConnected:
-    """``from_card`` has the relation ``predicate`` to ``to_card``. The event changes neither card."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """What the events about a relation share."""
 
     from_card: UUID
     to_card: UUID
     predicate: Predicate
     reason: str
+
+    @property
+    def stream(self) -> str:
+        """The stream of the events about this relation."""
+        ends = f"{self.from_card}/{self.predicate}/{self.to_card}"
+        return f"relation/{sha256(ends.encode()).hexdigest()[:32]}"
+
+
+@event_type(version=1)
+class CardsConnected(Relation):
+    """``from_card`` has the relation ``predicate`` to ``to_card``. The event changes neither card."""
+
     confidence: float = 1.0
 
 
 @event_type(version=1)
-class ConnectionWithdrawn:
+class ConnectionWithdrawn(Relation):
     """An earlier relation no longer holds. Its event stays in the log. ``reason`` says why the relation ended."""
-
-    from_card: UUID
-    to_card: UUID
-    predicate: Predicate
-    reason: str

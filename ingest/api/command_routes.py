@@ -1,26 +1,25 @@
 """Commands over HTTP: verdicts, relations, verifications, corrections, retractions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import Field
 
-from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.errors import invalid
 from events.http.fields import Instant, Name, Uuid, Words, refuse_future
 from events.platform.database import Connection
 from events.resources.cards import Accepted
-from events.types.core import Author
 from events.types.relations import CardsConnected, Predicate
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
-from ingest.api.transactions import OfUser, Sent, Transactions
-from ingest.decider import Command, Outcome
+from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
+from ingest.decider import OF_THE_USER, Command, Outcome
 
 
 class VerdictIn(OfUser):
@@ -31,7 +30,7 @@ class VerdictIn(OfUser):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class RelationIn(OfUser):
+class RelationIn(ByAgent, OfUser):
     """A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser."""
 
     from_card: Uuid
@@ -42,14 +41,14 @@ class RelationIn(OfUser):
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class WithdrawIn(OfUser):
+class WithdrawIn(ByAgent, OfUser):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
 
     reason: Words = Field(description="why, for whoever asks later")
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class _TakenBackIn(OfUser):
+class _TakenBackIn(ByAgent, OfUser):
     """A card that is taken back."""
 
     reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
@@ -95,7 +94,7 @@ def command_router(transactions: Transactions) -> APIRouter:
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
         )
-        command = Command(actor=body.by, at=datetime.now(UTC), reach=caller.reach)
+        command = Sender(caller).command(body.by)
         return accepted(transactions, owner, lambda c: commands.rule(c, owner, ruled, command))
 
     @router.post(
@@ -107,7 +106,7 @@ def command_router(transactions: Transactions) -> APIRouter:
     def relate_cards(body: RelationIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="from_card")
         connected = CardsConnected(**body.model_dump(exclude={"user_id", "agent_id"}))
-        command = _command(caller, body)
+        command = _command(Sender(caller), body)
         return accepted(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
 
     @router.post(
@@ -118,7 +117,7 @@ def command_router(transactions: Transactions) -> APIRouter:
     )
     def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
-        command = _command(caller, body)
+        command = _command(Sender(caller), body)
         return accepted(
             transactions, owner, lambda c: commands.withdraw(c, owner, relation_id, body.reason, command)
         )
@@ -133,12 +132,7 @@ def command_router(transactions: Transactions) -> APIRouter:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)
-        command = Command(
-            actor=body.by,
-            at=body.verified_at or now,
-            idempotency_key=body.request_id,
-            reach=caller.reach,
-        )
+        command = replace(Sender(caller, body.request_id).command(body.by), at=body.verified_at or now)
         return accepted(transactions, owner, lambda c: commands.verify(c, owner, card_id, body.note, command))
 
     @router.post(
@@ -152,8 +146,7 @@ def command_router(transactions: Transactions) -> APIRouter:
         if body.value is None and body.content is None:
             raise invalid("value", "is missing, and so is content; give what is right")
         right = Correction(value=body.value, content=body.content, reason=body.reason)
-        by = _by(sender.caller, body)
-        command = sender.command(_actor(by, body.agent_id), agent_id=body.agent_id, by=by)
+        command = _command(sender, body)
         return accepted(transactions, owner, lambda c: corrections.correct(c, owner, card_id, right, command))
 
     @router.post(
@@ -164,7 +157,7 @@ def command_router(transactions: Transactions) -> APIRouter:
     )
     def retract_card(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
-        command = _command(caller, body)
+        command = _command(Sender(caller), body)
         return accepted(
             transactions, owner, lambda c: corrections.retract(c, owner, card_id, body.reason, command)
         )
@@ -172,17 +165,9 @@ def command_router(transactions: Transactions) -> APIRouter:
     return router
 
 
-def _command(caller: Principal, body: RelationIn | WithdrawIn | _TakenBackIn) -> Command:
-    by = _by(caller, body)
-    return Command(actor=_actor(by, body.agent_id), at=datetime.now(UTC), by=by, reach=caller.reach)
-
-
-def _by(caller: Principal, body: RelationIn | WithdrawIn | _TakenBackIn) -> Author:
-    return "user" if body.agent_id is None and caller.may("user") else "agent"
-
-
-def _actor(by: Author, agent_id: str | None) -> str:
-    return f"agent/{agent_id}" if agent_id else commands.OF_THE_USER if by == "user" else "agent"
+def _command(sender: Sender, body: ByAgent) -> Command:
+    by = sender.author_of(body)
+    return sender.command_of(body, OF_THE_USER if by == "user" else "agent", by=by)
 
 
 def accepted(

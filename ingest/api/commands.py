@@ -14,19 +14,15 @@ from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import Connection, statement, tuples_of
-from events.references.reference_log import events_below, first_event
+from events.store.asking import events_below, first_event
 from events.types.envelope import Event, NewEvent, Payload, partition_of, uuid7
 from events.types.modes import CardReclassified
-from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, relation_stream
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
-from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
+from ingest.decider import OF_THE_USER, Aggregate, Command, Decision, Keyed, Outcome, decide
 from ingest.modes import refuse_unknown
 
-OF_THE_USER = "api"
-"""The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
-
-Relation = CardsConnected | ConnectionWithdrawn
 _R = TypeVar("_R", CardsConnected, ConnectionWithdrawn)
 
 # The relations of one family must form no cycle. `update` and `state_change` are one family, because a chain of cards
@@ -53,8 +49,7 @@ class RelationStream(Aggregate[Event | None, Event | None]):
     attempts = 3
 
     def __init__(self, connection: Connection, owner: str, command: Command, link: Relation) -> None:
-        stream = relation_stream(link.from_card, link.predicate, link.to_card)
-        super().__init__(connection, owner, stream, command)
+        super().__init__(connection, owner, link.stream, command)
 
     def load(self) -> Event | None:
         return _last(self.connection, self.owner, self.stream)
@@ -168,7 +163,9 @@ def _corrected_again(connection: Connection, owner: str, link: Relation) -> Rela
     """Returns the retraction that holds again with the correction to which ``link`` leads, or None."""
     card = link.to_card
     while isinstance(link, ConnectionWithdrawn) and (cause := _cause(connection, owner, card)) is not None:
-        last = _last(connection, owner, relation_stream(card, "retracts", cause))
+        last = _last(
+            connection, owner, Relation(from_card=card, to_card=cause, predicate="retracts", reason="").stream
+        )
         if last is None:
             break
         if isinstance(last.payload, ConnectionWithdrawn):
@@ -213,8 +210,7 @@ def new_relation(payload: Relation, after: Sequence[NewEvent] = ()) -> Decision:
 def relation_event(owner: str, connected: Relation, command: Command) -> NewEvent:
     """Returns the event of a relation that is appended with another event. :func:`withdraw` finds it."""
     event_id = uuid7()
-    stream = relation_stream(connected.from_card, connected.predicate, connected.to_card)
-    return command.event(owner, stream, connected, event_id=event_id, dedupe_key=_key(event_id))
+    return command.event(owner, connected.stream, connected, event_id=event_id, dedupe_key=_key(event_id))
 
 
 def _key(relation_id: UUID) -> str:
@@ -243,7 +239,8 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
     ends = (connected.from_card, connected.to_card)
     for predicate in sorted(contrary):
         for from_card, to_card in (ends, ends[::-1]):
-            last = _last(connection, user_id, relation_stream(from_card, predicate, to_card))
+            against = Relation(from_card=from_card, predicate=predicate, to_card=to_card, reason="")
+            last = _last(connection, user_id, against.stream)
             if last is not None and isinstance(last.payload, CardsConnected):
                 raise conflict(
                     "Contradicting relations",

@@ -12,14 +12,14 @@ from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from ingest.api import concept_commands
 from ingest.api.command_routes import accepted
-from ingest.api.transactions import Sender, Sent, Transactions
+from ingest.api.transactions import ByAgent, Sender, Sent, Transactions
 from ingest.decider import Command
 
 Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class _ConceptIn(ByAgent, BaseModel, use_attribute_docstrings=True):
     user_id: Name = Field(description="whose memory this is")
     agent_id: Name | None = None
     """the agent that concludes it; the concept is then agent_inferred"""
@@ -127,6 +127,4 @@ def _words(body: ConceptIn | ConceptEditIn) -> concept_commands.Words:
 
 
 def _command(sender: Sender, body: _ConceptIn) -> Command:
-    actor = "api" if body.agent_id is None else f"agent/{body.agent_id}"
-    own = body.agent_id is None and sender.caller.may("user")
-    return sender.command(actor, agent_id=body.agent_id, by="user" if own else "agent")
+    return sender.command_of(body, by=sender.author_of(body))

@@ -1,7 +1,6 @@
 """Modes and projects over HTTP: declare, rename and delete modes, set a project's default, reclassify a card."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query, Response
@@ -23,8 +22,8 @@ from events.types.modes import Decay, ModeRegistry
 from ingest import modes as mode_commands
 from ingest.api import commands
 from ingest.api.command_routes import accepted
-from ingest.api.transactions import OfUser, Transactions
-from ingest.decider import Command, Outcome
+from ingest.api.transactions import OfUser, Sender, Transactions
+from ingest.decider import Outcome
 from ingest.modes import Declaration, UserModes, reembed_everybody
 
 _T = TypeVar("_T")
@@ -185,9 +184,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         if not Reach(modes=caller.modes).admits("", body.mode):
             raise missing("mode", "mode")
-        command = Command(
-            actor=body.by, at=datetime.now(UTC), idempotency_key=body.request_id, reach=caller.reach
-        )
+        command = Sender(caller, body.request_id).command(body.by)
         return accepted(
             transactions,
             owner,
@@ -222,7 +219,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
             raise missing("mode", "name")
         if not all(Reach(modes=caller.modes).admits("", name) for name in names):
             raise missing("mode", "name")
-        sent = Command(actor=f"user/{user_id}", at=datetime.now(UTC))
+        sent = Sender(caller).command(f"user/{user_id}")
         return transactions.run(owner, lambda c: command(UserModes(c, owner, sent)))
 
     def written(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> WrittenMode:

@@ -106,7 +106,7 @@ def people_router(transactions: Transactions) -> APIRouter:
         of_person = {} if person_id is None else {"person_id": person_id}
         owner = sender.owner(body.user_id, *(("person", "person_id") if of_person else ()))
         require_whole(sender.caller)  # people are of every project and mode
-        command = sender.command_of(body.user_id, body)
+        command = sender.command_of(body, f"user/{body.user_id}")
         fields = body.model_dump(exclude=set(_Sent.model_fields)) | of_person
         wanted = kind(**fields, origin=command.origin())
         return transactions.written(WrittenPerson, owner, lambda c: people.run(c, owner, command, wanted))

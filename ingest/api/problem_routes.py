@@ -84,7 +84,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/memory/{user_id}/problems", status_code=201, summary="Open a problem")
     def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
-        owner, command = sender.owner(user_id), sender.command_of(user_id, body)
+        owner, command = sender.owner(user_id), sender.command_of(body, f"user/{user_id}")
         refuse_future("since", body.since, command.at)
 
         def run(connection: Connection) -> Outcome[Problem]:
@@ -136,7 +136,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
         run: Callable[[KnownProblem], Outcome[Problem]],
     ) -> WrittenProblem:
         owner = sender.owner(user_id, "problem", "problem_id")
-        command = sender.command_of(user_id, body)
+        command = sender.command_of(body, f"user/{user_id}")
         return transactions.written(
             WrittenProblem, owner, lambda c: run(KnownProblem(c, owner, command, problem_id))
         )

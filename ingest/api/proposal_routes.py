@@ -1,7 +1,5 @@
 """Proposals over HTTP: approve or refuse an op or a retraction that prose asked for."""
 
-from datetime import UTC, datetime
-
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
@@ -10,7 +8,7 @@ from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.fields import Name, Uuid, Words
 from events.resources.references import Reference, RefusedProposal, RetractedCard
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Transactions
 from ingest.decider import Command
 from ingest.references import proposals
 
@@ -55,6 +53,6 @@ def proposal_router(transactions: Transactions) -> APIRouter:
 
     def sent(caller: Principal, body: ApproveProposalIn) -> tuple[str, Command]:
         owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")
-        return owner, Command(actor=f"user/{body.user_id}", at=datetime.now(UTC), reach=caller.reach)
+        return owner, Sender(caller).command(f"user/{body.user_id}")
 
     return router

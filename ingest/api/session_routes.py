@@ -14,11 +14,11 @@ from events.resources.cards import Accepted
 from events.types.envelope import Payload, uuid7
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from ingest.api.command_routes import accepted
-from ingest.api.transactions import OfUser, Sent, Transactions
+from ingest.api.transactions import ByAgent, OfUser, Sent, Transactions
 from ingest.decider import Command, Keyed, Outcome, decide
 
 
-class CheckpointIn(OfUser):
+class CheckpointIn(ByAgent, OfUser):
     """The state of a session."""
 
     state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
@@ -35,7 +35,7 @@ def session_router(transactions: Transactions) -> APIRouter:
     )
     def save_checkpoint(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
         owner = sender.owner(body.user_id, thing="session", field="session_id")
-        command = sender.command("api" if body.agent_id is None else f"agent/{body.agent_id}")
+        command = sender.command_of(body)
         try:
             check_size(body.state, "state")
         except ReferenceInvalidError as error:

@@ -60,7 +60,7 @@ def thread_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/threads", status_code=201, summary="Open a thread")
     def open_thread(body: ThreadIn, sender: Sent) -> WrittenThread:
-        owner, command = sender.owner(body.user_id), sender.command_of(body.user_id, body)
+        owner, command = sender.owner(body.user_id), sender.command_of(body, f"user/{body.user_id}")
 
         def run(connection: Connection) -> Outcome[Thread]:
             threads = UserThreads(connection, owner, command)
@@ -91,7 +91,7 @@ def thread_router(transactions: Transactions) -> APIRouter:
         sender: Sender, thread_id: UUID, body: _Sent, run: Callable[[UserThreads], Outcome[Thread]]
     ) -> WrittenThread:
         owner = sender.owner(body.user_id, "thread", "thread_id")
-        command = sender.command_of(body.user_id, body)
+        command = sender.command_of(body, f"user/{body.user_id}")
         return transactions.written(
             WrittenThread, owner, lambda c: run(UserThreads(c, owner, command, thread_id))
         )

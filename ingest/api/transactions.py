@@ -23,7 +23,8 @@ from events.platform.database import Connection, see_tenant_of
 from events.resources.resource import Resource
 from events.store import log
 from events.store.log import AppendConflictError
-from ingest.decider import Command, Outcome
+from events.types.core import Author
+from ingest.decider import OF_THE_USER, Command, Outcome
 
 IdempotencyKey = Annotated[
     str | None,
@@ -58,7 +59,7 @@ class Sender:
     """The caller of a command, the idempotency key of the command, and the digest of its request."""
 
     caller: Principal
-    idempotency_key: str | None
+    idempotency_key: str | None = None
     request: str | None = None
 
     def command(self, actor: str, **more: Any) -> Command:
@@ -72,11 +73,15 @@ class Sender:
             **more,
         )
 
-    def command_of(self, user_id: str, body: ByAgent) -> Command:
-        """Returns the command that ``body`` is, of a user or of an agent for the user."""
-        actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{user_id}"
+    def command_of(self, body: ByAgent, user: str = OF_THE_USER, **more: Any) -> Command:
+        """Returns the command that ``body`` is, of an agent or else of the actor ``user``."""
+        actor = f"agent/{body.agent_id}" if body.agent_id else user
         turn_ids = tuple(body.turn_ids) if isinstance(body, FromTurns) else ()
-        return self.command(actor, agent_id=body.agent_id, turn_ids=turn_ids)
+        return self.command(actor, agent_id=body.agent_id, turn_ids=turn_ids, **more)
+
+    def author_of(self, body: ByAgent) -> Author:
+        """Returns whose words ``body`` has: the user's only by a key that acts as the user, and by no agent."""
+        return "user" if body.agent_id is None and self.caller.may("user") else "agent"
 
     def owner(self, user_id: str, thing: str = "user", field: str = "user_id") -> str:
         """Returns the storage id of a user. Raises the 404 problem of a missing ``thing`` for another's user."""

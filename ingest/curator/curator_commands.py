@@ -6,8 +6,8 @@ from events.curator import Run, acts_of, all_keys, fold, runs_of
 from events.http.errors import missing
 from events.insights import Insight, Insights, insights_of
 from events.platform.database import Connection
-from events.references.reference_log import events_below
 from events.store import asking
+from events.store.asking import events_below
 from events.types.curation import ACTOR, CuratorUndone
 from events.types.curation import STREAM as CURATOR
 from events.types.envelope import Event, NewEvent, Payload

@@ -15,7 +15,7 @@ from events.types.envelope import Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived
 from events.types.people import PersonMergeProposed
-from events.types.relations import CardsConnected, Predicate, relation_stream
+from events.types.relations import CardsConnected, Predicate
 from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, ThreadOpened
 from ingest.curator.memory import Memory, MemoryCard
@@ -56,15 +56,16 @@ def relation(
     later: MemoryCard, earlier: MemoryCard, predicate: Predicate, reason: str, confidence: float
 ) -> Proposal:
     """``propose_connect``: ``later`` has the relation ``predicate`` to ``earlier``."""
+    connected = CardsConnected(
+        from_card=later.card_id,
+        to_card=earlier.card_id,
+        predicate=predicate,
+        reason=reason,
+        confidence=confidence,
+    )
     return Proposal(
-        stream=relation_stream(later.card_id, predicate, earlier.card_id),
-        payload=CardsConnected(
-            from_card=later.card_id,
-            to_card=earlier.card_id,
-            predicate=predicate,
-            reason=reason,
-            confidence=confidence,
-        ),
+        stream=connected.stream,
+        payload=connected,
         evidence=(later.card_id, earlier.card_id),
         key=f"curator/connect/{later.card_id}/{predicate}/{earlier.card_id}",
         digest=digest_of("connect", predicate, later.content, earlier.content),

@@ -9,8 +9,8 @@ from events.references.kinds.custom import declared
 from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.references.kinds.registry import BUILT_IN
 from events.references.owners import team_owner, tenant_owner
-from events.references.reference_log import events_below
 from events.store import log
+from events.store.asking import events_below
 from events.types.json_values import Json
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
 from ingest.decider import Command

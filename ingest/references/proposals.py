@@ -12,8 +12,9 @@ from events.http.errors import ProblemError, missing
 from events.platform.database import Connection, Row, rows_if_folded, statement
 from events.references.declarations import kind_of
 from events.references.reference import Reference, reference_of
-from events.references.reference_log import current, first_event
+from events.references.reference_log import current
 from events.store import log
+from events.store.asking import first_event
 from events.types.envelope import Event
 from events.types.references import (
     ReferenceName,

@@ -23,7 +23,8 @@ from events.references.kinds.custom import CustomKind, validate
 from events.references.kinds.kind import Kind, Op, ReferenceInvalidError, check_size, rendering_of
 from events.references.owners import checked_name, stream_of
 from events.references.reference import Reference, folded
-from events.references.reference_log import current, events_below, lock, version_of
+from events.references.reference_log import current, lock, version_of
+from events.store.asking import events_below
 from events.types.commands import CommandAnswered
 from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.json_values import Json

@@ -49,10 +49,9 @@ _Row = TypeVar("_Row")
 class Changes:
     """The row changes of a batch. Rows that are gone are deleted before rows are put. Counts are differences.
 
-    ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``verified`` are
-    event cards with the time of their last verification, ``modes`` event cards with the mode that somebody gave them,
-    ``aliases`` tags with the tag they mean. ``standings`` are
-    event cards of earlier batches whose standing changes, as they are then. ``ties`` are differences of counts.
+    ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``aliases`` are tags
+    with the tag they mean. ``standings`` are event cards of earlier batches whose standing changes, as they are then.
+    ``ties`` are differences of counts.
     """
 
     cards_put: dict[CardKey, StoredCard] = field(default_factory=dict)
@@ -69,8 +68,6 @@ class Changes:
     person_events: list[tuple[Event, UUID, UUID]] = field(default_factory=list)
     person_events_gone: list[tuple[str, UUID]] = field(default_factory=list)
     remarks: list[tuple[UUID, Event]] = field(default_factory=list)
-    verified: dict[tuple[str, UUID], datetime] = field(default_factory=dict)
-    modes: dict[tuple[str, UUID], str] = field(default_factory=dict)
     standings: dict[CardKey, StoredCard] = field(default_factory=dict)
     aliases: dict[tuple[str, str], tuple[datetime, UUID, str]] = field(default_factory=dict)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -98,13 +95,11 @@ def keys_touched(
 
 
 def remarked(event: Event) -> UUID | None:
-    """Returns the statement that ``event`` is a remark on, or None. The identity of that statement is touched too."""
+    """Returns the statement or event that ``event`` is a remark on, or None. The identity of a statement is touched."""
     payload = event.payload
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id
-    if isinstance(payload, CardVerified | CardReclassified) and payload.kind != "event":
-        return payload.card_id
-    if isinstance(payload, ConceptPinned):
+    if isinstance(payload, CardVerified | CardReclassified | ConceptPinned):
         return payload.card_id
     if isinstance(payload, CardsConnected | ConnectionWithdrawn) and payload.predicate == "retracts":
         return payload.to_card
@@ -130,7 +125,7 @@ def fold(
     and of people whose chains are others now (``subjects``), and of the identities that share an event with these. The
     fold computes the cards of these identities before and after the batch and returns the difference. The result
     therefore does not depend on the order of arrival. ``recalled`` are the events that a ``CardsWithdrawn`` among
-    ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
+    ``events`` takes back. ``remarks`` are the earlier remarks on these statements and on ``replaced``.
     ``connections`` are the chains that lead on from the cards that ``events`` connect. ``replaced`` are the events of
     :func:`~projectors.cards.event_standing.standings_touched` that the tables hold, and the events that replace them.
     ``references`` are the cards of references that the tables hold, each with the number of its terms.
@@ -152,11 +147,6 @@ def fold(
             _alias(changes, event, payload)
         elif (card_id := reference_id(event)) is not None:
             _refer(changes, event, (event.user_id, card_id), held)
-        elif isinstance(payload, CardVerified) and payload.kind == "event":
-            card = (event.user_id, payload.card_id)
-            changes.verified[card] = max(changes.verified.get(card, event.occurred_at), event.occurred_at)
-        elif isinstance(payload, CardReclassified) and payload.kind == "event":
-            changes.modes[event.user_id, payload.card_id] = payload.mode
         elif (target := remarked(event)) is not None:
             changes.remarks.append((target, event))
             all_remarks.setdefault((event.user_id, target), []).append(event)
@@ -179,7 +169,7 @@ def fold(
         changes.statements = [one for one in changes.statements if one.event.event_id not in gone]
     if touched := standings_touched(events, recalled):
         now_noted = [event for event in (*replaced, *events) if event.event_id not in gone]
-        _stand(changes, touched, Replacements(replaced), Replacements(now_noted))
+        _stand(changes, touched, Replacements(replaced, earlier), Replacements(now_noted, all_remarks))
     return changes
 
 
@@ -218,10 +208,11 @@ def noted_cards(events: Iterable[Event]) -> Changes:
 def replacements_of(replacing: Sequence[Event], noted: Sequence[Event]) -> Changes:
     """Returns the standings and relations that ``replacing`` events make, when the tables hold none of them yet.
 
-    ``replacing`` are all replacing events of their users. ``noted`` are the events they name that the tables hold.
+    ``replacing`` are all replacing events of their users, and the remarks on events. ``noted`` are the events they name
+    that the tables hold.
     """
     changes = Changes()
-    held = Replacements((*noted, *replacing))
+    held = Replacements((*noted, *replacing), _by_target(replacing))
     _stand(changes, standings_touched(replacing), Replacements(()), held)
     return changes
 

@@ -17,7 +17,7 @@ from events.types.tombstones import Erased
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
 from projectors.cards.copy_rows import COLUMNS, lines_of, relation_lines, word_keys, word_lines, words_among
-from projectors.cards.event_standing import replaced_by, standings_touched
+from projectors.cards.event_standing import standings_touched
 from projectors.cards.fold import (
     Changes,
     fold,
@@ -104,14 +104,16 @@ class CardsProjector(Projector):
         keys |= self._moved(connection, subjects)
         known = self._known(connection, keys, subjects)
         said = [one.event for statements in known.values() for one in statements]
+        said += [event for event in events if not isinstance(event.payload, EventNoted)]
+        replaced = self._replaced(connection, events, recalled)
         changes = fold(
             events,
             known,
             recalled,
             subjects=subjects,
-            remarks=self._remarks(connection, [*said, *events]) if keys else (),
+            remarks=self._remarks(connection, [*said, *replaced]) if keys or replaced else (),
             connections=self._connections(connection, events),
-            replaced=self._replaced(connection, events, recalled),
+            replaced=replaced,
             references=self._references(connection, events),
             supersede=self._supersede,
             thresholds=self._thresholds,
@@ -147,7 +149,7 @@ class CardsProjector(Projector):
                 spoken |= changes.terms.get(user_id, set())
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
-                if changes.verified or changes.modes or changes.aliases:
+                if changes.aliases:
                     aside.append(changes)
                 ties.update(changes.ties)
             buffers["words"].add(word_lines(user_id, spoken))
@@ -161,7 +163,7 @@ class CardsProjector(Projector):
         for buffer in buffers.values():
             buffer.flush()
         for changes in aside:
-            self._write_aside(connection, changes)
+            self._write_aliases(connection, changes)
         self._write_ties(connection, ties)
 
     def forget(
@@ -193,13 +195,13 @@ class CardsProjector(Projector):
     def _folded(
         self, connection: Connection, history: Iterator[Event], replacing: list[Event]
     ) -> Iterator[Changes]:
-        """Yields the changes of one user. Adds the events that replace another to ``replacing``."""
+        """Yields the changes of one user. Adds the events that change the standing of another to ``replacing``."""
         waiting: list[Event] = []
         told = Told()
         while batch := list(islice(history, AT_ONCE)):
             told.add(batch)
             yield noted_cards(batch)
-            replacing += [event for event in batch if replaced_by(event) is not None]
+            replacing += [event for event in batch if standings_touched([event])]
             waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
         recalled = self._recalled(connection, waiting)
         told.add(recalled, -1)
@@ -277,9 +279,7 @@ class CardsProjector(Projector):
         return known
 
     def _remarks(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
-        said = [
-            (event.user_id, event.event_id) for event in events if not isinstance(event.payload, EventNoted)
-        ]
+        said = [(event.user_id, event.event_id) for event in events]
         return events_of(self._found(connection, "known_remarks", ("users", "targets"), said))
 
     def _connections(self, connection: Connection, events: Sequence[Event]) -> list[Link]:
@@ -337,7 +337,7 @@ class CardsProjector(Projector):
                 buffer.add(text)
             buffer.flush()
         self._write_standings(connection, changes)
-        self._write_aside(connection, changes)
+        self._write_aliases(connection, changes)
         self._write_ties(connection, changes.ties)
         words = []
         for user, terms in sorted(changes.terms.items()):
@@ -352,10 +352,18 @@ class CardsProjector(Projector):
 
     def _write_standings(self, connection: Connection, changes: Changes) -> None:
         standings = [
-            (user, card_id, card.event_status, card.superseded_at, card.retracted)
+            (
+                user,
+                card_id,
+                card.event_status,
+                card.last_verified,
+                card.mode,
+                card.superseded_at,
+                card.retracted,
+            )
             for (user, _, card_id), card in sorted(changes.standings.items(), key=lambda item: item[0])
         ]
-        names = ("users", "cards", "statuses", "instants", "retracted")
+        names = ("users", "cards", "statuses", "verified", "modes", "instants", "retracted")
         self._execute(connection, "set_standings", names, standings)
 
     def _write_ties(self, connection: Connection, ties: Mapping[Tie, int]) -> None:
@@ -365,12 +373,7 @@ class CardsProjector(Projector):
         self._execute(connection, "add_ties", names, rows)
         self._execute(connection, "delete_ties", names[:3], [row[:3] for row in rows if row[-1] < 0])
 
-    def _write_aside(self, connection: Connection, changes: Changes) -> None:
-        """Writes verifications and modes of event cards, and aliases of tags. The fold reads none of them again."""
-        modes = [(*card, mode) for card, mode in changes.modes.items()]
-        self._execute(connection, "reclassify_events", ("users", "cards", "modes"), modes)
-        verified = [(*card, instant) for card, instant in changes.verified.items()]
-        self._execute(connection, "verify_events", ("users", "cards", "instants"), verified)
+    def _write_aliases(self, connection: Connection, changes: Changes) -> None:
         aliases = [(*alias, *word) for alias, word in changes.aliases.items()]
         self._execute(connection, "alias_tags", ("users", "aliases", "instants", "events", "tags"), aliases)
 

@@ -137,23 +137,14 @@ ON CONFLICT (user_id, alias) DO UPDATE SET tag = EXCLUDED.tag, changed_at = EXCL
                                            event_id = EXCLUDED.event_id
 WHERE (EXCLUDED.changed_at, EXCLUDED.event_id) > (t.changed_at, t.event_id);
 
--- name: reclassify_events
-UPDATE cards c SET mode = given.mode
-FROM unnest(%(users)s::text[], %(cards)s::uuid[], %(modes)s::text[]) AS given(user_id, card_id, mode)
-WHERE c.user_id = given.user_id AND c.kind = 'event' AND c.card_id = given.card_id;
-
 -- name: set_standings
 UPDATE cards c
-SET event_status = standing.event_status, superseded_at = standing.superseded_at, retracted = standing.retracted
-FROM unnest(%(users)s::text[], %(cards)s::uuid[], %(statuses)s::text[], %(instants)s::timestamptz[],
-            %(retracted)s::boolean[]) AS standing(user_id, card_id, event_status, superseded_at, retracted)
+SET event_status = standing.event_status, last_verified = standing.last_verified, mode = standing.mode,
+    superseded_at = standing.superseded_at, retracted = standing.retracted
+FROM unnest(%(users)s::text[], %(cards)s::uuid[], %(statuses)s::text[], %(verified)s::timestamptz[], %(modes)s::text[],
+            %(instants)s::timestamptz[], %(retracted)s::boolean[])
+     AS standing(user_id, card_id, event_status, last_verified, mode, superseded_at, retracted)
 WHERE c.user_id = standing.user_id AND c.kind = 'event' AND c.card_id = standing.card_id;
-
--- name: verify_events
-UPDATE cards c SET last_verified = verified.at
-FROM unnest(%(users)s::text[], %(cards)s::uuid[], %(instants)s::timestamptz[]) AS verified(user_id, card_id, at)
-WHERE c.user_id = verified.user_id AND c.kind = 'event' AND c.card_id = verified.card_id
-  AND c.last_verified < verified.at;
 
 -- name: add_counts
 INSERT INTO card_counts AS c (user_id, cards, terms)

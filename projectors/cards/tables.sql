@@ -120,8 +120,8 @@ CREATE TABLE person_events (
     PRIMARY KEY (user_id, one, event_id)
 );
 
--- Verifications of a statement, and verdicts on its conflict. `target` is the event of the statement, also when the
--- statement is now part of another card.
+-- Remarks on a statement or an event, such as verifications and verdicts. `target` is the event of the statement, also
+-- when the statement is now part of another card.
 CREATE TABLE remarks (
     user_id   text COLLATE "C" NOT NULL,
     target    uuid NOT NULL,

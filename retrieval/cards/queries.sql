@@ -330,13 +330,20 @@ WHERE r.user_id = %(user_id)s AND (r.from_card = %(card)s::uuid OR r.to_card = %
 ORDER BY r.created_at, r.event_id, r.predicate, r.from_card, r.to_card;
 
 -- name: replaced_since
--- All events of the chains in which an event was replaced after a position. With `cards`, only the chains of these cards.
+-- All events of the chains in which an event was replaced or got a remark after a position, and the remarks on them. With
+-- `cards`, only the chains of these cards.
 WITH RECURSIVE chain(card) AS (
-    SELECT r.to_card
-    FROM cards.relations r
-    JOIN cards.cards newer ON newer.user_id = r.user_id AND newer.kind = 'event' AND newer.card_id = r.from_card
-    WHERE r.user_id = %(user_id)s AND r.implied AND r.predicate = 'update' AND newer.position > %(known_position)s
-      AND (%(cards)s::uuid[] IS NULL OR r.to_card = ANY (%(cards)s::uuid[]))
+    (SELECT r.target
+     FROM cards.remarks r
+     JOIN cards.cards c ON c.user_id = r.user_id AND c.kind = 'event' AND c.card_id = r.target
+     WHERE r.user_id = %(user_id)s AND r.position > %(known_position)s
+       AND (%(cards)s::uuid[] IS NULL OR r.target = ANY (%(cards)s::uuid[]))
+     UNION
+     SELECT r.to_card
+     FROM cards.relations r
+     JOIN cards.cards newer ON newer.user_id = r.user_id AND newer.kind = 'event' AND newer.card_id = r.from_card
+     WHERE r.user_id = %(user_id)s AND r.implied AND r.predicate = 'update' AND newer.position > %(known_position)s
+       AND (%(cards)s::uuid[] IS NULL OR r.to_card = ANY (%(cards)s::uuid[])))
     UNION
     SELECT side.other FROM chain
     CROSS JOIN LATERAL (
@@ -350,7 +357,11 @@ WITH RECURSIVE chain(card) AS (
 SELECT {event e}
 FROM chain
 JOIN cards.cards c ON c.user_id = %(user_id)s AND c.kind = 'event' AND c.card_id = chain.card
-JOIN log.events e ON e.partition = %(partition)s AND e.position = c.position
+CROSS JOIN LATERAL (
+    SELECT c.position UNION ALL
+    SELECT r.position FROM cards.remarks r WHERE r.user_id = c.user_id AND r.target = c.card_id
+) said
+JOIN log.events e ON e.partition = %(partition)s AND e.position = said.position
 ORDER BY e.position;
 
 -- name: said_since

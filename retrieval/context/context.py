@@ -34,8 +34,8 @@ _STABLE = "core"
 _CARDS = "memory"
 _REFERENCES = "references"
 _FACTS = "facts"
-_PINNED_SHARE = 0.5
-"""The share of the budget, beside the blocks that are always present, that pinned references may take."""
+_REFERENCE_SHARE = 0.5
+"""The share of what is left of the budget that facts may take, and then pinned references."""
 _CONCEPTS = "concepts"
 _CONCEPT_SHARE = 0.25
 """The share of the budget, beside the blocks before, that pinned concepts may take."""
@@ -100,7 +100,7 @@ class PromptParts:
     could not be read.
     """
 
-    pinned: Sequence[Reference] = ()
+    references: Sequence[Reference] = ()
     problems: Sequence[Problem] = ()
     facts: Sequence[tuple[str, str]] = ()
     goals: Sequence[str] = ()
@@ -188,9 +188,8 @@ def context_of(
 
     Of ``parts``, open problems have the first claim: a third of the budget. They tell fewer attempts before one is left
     out. Facts may take half of the rest, then the pinned references half, and concepts, goals and open threads a
-    quarter of what is left,
-    and the insights of the answer a tenth. Each block but that of the insights
-    stays the same, byte for byte, while its lines do.
+    quarter of what is left, and the insights of the answer a tenth. Each block but that of the insights stays the same,
+    byte for byte, while its lines do.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
     cards with the lowest scores. What room is left goes to the words of the turns, the best card first: an excerpt of
@@ -198,19 +197,19 @@ def context_of(
     Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
     asked_budget = token_budget
-    kept = {*(one.reference_id for one in parts.pinned), *(one.card_id for one in parts.concepts)}
+    kept = {*(one.reference_id for one in parts.references), *(one.card_id for one in parts.concepts)}
     elements = [_element(card, answer) for card in answer.cards if card.card_id not in kept]
     groups = (
         _Group(
             _FACTS,
             [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in parts.facts],
-            _PINNED_SHARE,
+            _REFERENCE_SHARE,
             "facts",
         ),
         _Group(
             _REFERENCES,
-            [f"<reference>{_text(one.rendering)}</reference>" for one in parts.pinned],
-            _PINNED_SHARE,
+            [f"<reference>{_text(one.rendering)}</reference>" for one in parts.references],
+            _REFERENCE_SHARE,
             "pinned references",
         ),
         _Group(_CONCEPTS, [_concept(one) for one in parts.concepts], _CONCEPT_SHARE, "pinned concepts"),

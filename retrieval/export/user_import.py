@@ -1,5 +1,6 @@
 """Imports the export of a user: appends its turns and events again, so that the same cards are folded."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
@@ -13,12 +14,14 @@ from events.store import log
 from events.types.codec import PayloadError, UnknownEventTypeError, decode
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.json_values import JsonObject
+from events.types.relations import Relation
 from events.types.webhooks import STREAM
 from retrieval.export.export import FORMAT, KIND
 
 _PACKAGE = "retrieval.export"
 _BATCH = 500
 _TOMBSTONE = "SubjectErased"
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class ImportRefusedError(ValueError):
@@ -54,14 +57,15 @@ class _Importer:
             self.flush()
         payload = decode(line["type"], line["schema_version"], self._renamed(data))
         payload = _placed(payload, self._positions)
+        key = line["dedupe_key"]
         event = NewEvent(
             event_id=UUID(self._renamed(line["event_id"])),
             user_id=self._storage_id,
-            stream=line["stream"],
+            stream=payload.stream if isinstance(payload, Relation) else self._name(line["stream"]),
             payload=payload,
             occurred_at=datetime.fromisoformat(line["occurred_at"]),
             actor=line["actor"],
-            dedupe_key=line["dedupe_key"],
+            dedupe_key=key and self._name(key),
             causation_id=_id(self._renamed(line["causation_id"])),
             correlation_id=_id(self._renamed(line["correlation_id"])),
         )
@@ -78,6 +82,10 @@ class _Importer:
                     "this log holds or held turns of the user with the same ids: import the user under another name"
                 )
             self._positions[position] = place.position
+
+    def _name(self, name: str) -> str:
+        """Returns the name of a stream or of a command with the new ids in the place of those inside it."""
+        return _ID.sub(lambda found: self._ids.get(found[0], found[0]), name)
 
     def _renamed(self, value: Any) -> Any:
         """Returns ``value`` with the new id in the place of every id of an exported event."""

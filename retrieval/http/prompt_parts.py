@@ -31,7 +31,7 @@ from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
 from retrieval.references import ReferenceReader
 
-_MOST_PINNED = 100
+_MOST_CONCEPTS = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
 _MOST_THREADS = 20
 """The threads that a prompt may have, the last changed."""
@@ -80,7 +80,7 @@ class PromptReader:
             ]
 
         places = [pointer_of(each) for each in paths]
-        pinned = await read("pinned references are", self._pinned_references(caller, question), [])
+        references = await read("pinned references are", self._pinned_references(caller, question), [])
         problems = await still_open("problems", "active", self._problems.present)
         document = self._core_parts(caller, question, places)
         facts, goals, unknown = await read("the core document is", document, ([], [], []))
@@ -88,7 +88,9 @@ class PromptReader:
         of_modes = self._pinned_concepts(caller, question, answer.modes)
         concepts = await read("pinned concepts are", of_modes, [])
         threads = await still_open("threads", "open", self._threads)
-        return PromptParts(pinned, problems, facts, goals, concepts, threads[:_MOST_THREADS], tuple(warnings))
+        return PromptParts(
+            references, problems, facts, goals, concepts, threads[:_MOST_THREADS], tuple(warnings)
+        )
 
     async def _pinned_concepts(
         self, caller: Principal, question: Ask, modes: tuple[str, ...] | None
@@ -106,7 +108,7 @@ class PromptReader:
             reach=caller.reach,
         )
         reader = await self._fresh(None, question.user_id)
-        found = await reader.page(await reader.prepared(asked), limit=_MOST_PINNED)
+        found = await reader.page(await reader.prepared(asked), limit=_MOST_CONCEPTS)
         return sorted(found.cards, key=lambda card: card.card_id)
 
     async def _core_parts(

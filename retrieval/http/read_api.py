@@ -165,7 +165,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
         parts = await prompts.parts(caller, question, answer, body.paths or [])
-        for each in parts.pinned:
+        for each in parts.references:
             reference_use.count(each.owner, [each.stream])
         return prompted(prompt_of(answer, body.token_budget, parts))
 

@@ -20,12 +20,12 @@ _FALL = 0.02  # of a cosine, within which nearness falls to 1/e
 class Evidence:
     """What the channels tell of one card, as numbers that mean the same for every question. 0 is no evidence.
 
-    ``votes`` is the sum of reciprocal ranks over the channels, from which the candidates are chosen. ``meaning`` falls from
-    1 for the nearest card to 0 for the twentieth and below 0 for farther ones. ``nearness`` falls from 1 with the cosine,
-    whatever other cards lie between. ``words`` is the part of the best score of exact words. ``meaning_place``,
-    ``words_place`` and ``spelling_place`` fall from 1 for the first place to a half at about the twentieth. ``related`` is
-    the strength of a stated relation to a good hit, and ``beside`` the strength of a good hit, ``seed``, that was said
-    just before or after.
+    ``votes`` is the sum of reciprocal ranks over the channels, from which the candidates are chosen. ``meaning``
+    falls from 1 for the nearest card to 0 for the twentieth and below 0 for farther ones. ``nearness`` falls from 1
+    with the cosine, whatever other cards lie between. ``words`` is the part of the best score of exact words.
+    ``meaning_place``, ``words_place`` and ``spelling_place`` fall from 1 for the first place to a half at about the
+    twentieth. ``related`` is the strength of a stated relation to a good hit, and ``beside`` the strength of a good
+    hit, ``seed``, that was said just before or after.
     """
 
     votes: float = 0.0

@@ -79,7 +79,7 @@ def parsed(words: list[str]) -> tuple[str, str]:
     """Returns (verb, its first argument or "") as the real command line parses ``words``."""
     if words[:1] == ["work"] and words[1] in FOR_KAFKA - set(WORKERS):
         words = ["work", WORKERS[0], *words[2:]]
-    command, bound, _, _ = parse(words)
+    command, bound, *_ = parse(words)
     return command.__name__, next(iter(bound.args), "")
 
 

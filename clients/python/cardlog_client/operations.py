@@ -229,7 +229,7 @@ class Operations:
         return self._send(Operation("read", "POST", "/v1/context"), named, more)
 
     def correct_card(self, /, user_id: str, card_id: str, **more: object) -> types.Accepted:
-        """Put a card with the right words in the place of a card that was never true. Other fields: reason, agent_id,
+        """Put a card with the right words in the place of a card that was never true. Other fields: agent_id, reason,
         value, content, idempotency_key."""
         named = {"user_id": user_id, "card_id": card_id}
         return self._send(
@@ -649,7 +649,7 @@ class Operations:
         reason: str,
         **more: object,
     ) -> types.Accepted:
-        """Relate two cards; additive, nothing is changed or lost. Other fields: confidence, agent_id."""
+        """Relate two cards; additive, nothing is changed or lost. Other fields: agent_id, confidence."""
         named = {
             "user_id": user_id,
             "from_card": from_card,
@@ -716,7 +716,7 @@ class Operations:
         )
 
     def retract_card(self, /, user_id: str, card_id: str, **more: object) -> types.Accepted:
-        """Mark a card as never true, until that is withdrawn. Other fields: reason, agent_id."""
+        """Mark a card as never true, until that is withdrawn. Other fields: agent_id, reason."""
         named = {"user_id": user_id, "card_id": card_id}
         return self._send(Operation("write", "POST", "/v1/cards/{card_id}/retract"), named, more)
 
@@ -762,7 +762,7 @@ class Operations:
     def save_checkpoint(
         self, /, user_id: str, session_id: str, state: Mapping[str, object], **more: object
     ) -> types.Accepted:
-        """Save the state of a session. Other fields: project_id, agent_id, idempotency_key."""
+        """Save the state of a session. Other fields: agent_id, project_id, idempotency_key."""
         named = {"user_id": user_id, "session_id": session_id, "state": state}
         return self._send(
             Operation("write", "POST", "/v1/sessions/{session_id}/checkpoint", once="idempotency_key"),

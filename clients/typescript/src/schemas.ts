@@ -169,14 +169,14 @@ export interface components {
         CheckpointIn: {
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that saves it */
+            agent_id?: string | null;
             /** @description any JSON object, at most 64 KiB */
             state: {
                 [key: string]: unknown;
             };
             /** @default default */
             project_id?: string;
-            /** @description the agent that saves it */
-            agent_id?: string | null;
         };
         /** @description Applies changes again that were left out. */
         CherryPickIn: {
@@ -202,10 +202,10 @@ export interface components {
         };
         /** @description A change of a concept. Names and relations add to those of before. */
         ConceptEditIn: {
-            /** @description whose memory this is */
-            user_id: string;
             /** @description the agent that concludes it; the concept is then agent_inferred */
             agent_id?: string | null;
+            /** @description whose memory this is */
+            user_id: string;
             /** @description its new name; the old one stays another name */
             title?: string | null;
             /** @description what it is, in the place of before */
@@ -223,10 +223,10 @@ export interface components {
         };
         /** @description A new concept. */
         ConceptIn: {
-            /** @description whose memory this is */
-            user_id: string;
             /** @description the agent that concludes it; the concept is then agent_inferred */
             agent_id?: string | null;
+            /** @description whose memory this is */
+            user_id: string;
             /** @description its name */
             title: string;
             /** @description what it is */
@@ -247,10 +247,10 @@ export interface components {
         };
         /** @description Two concepts that are one. The name of ``into`` stays. */
         ConceptMergeIn: {
-            /** @description whose memory this is */
-            user_id: string;
             /** @description the agent that concludes it; the concept is then agent_inferred */
             agent_id?: string | null;
+            /** @description whose memory this is */
+            user_id: string;
             /**
              * Format: uuid
              * @description the concept that stays
@@ -261,10 +261,10 @@ export interface components {
         };
         /** @description Whether a concept is in every prompt. */
         ConceptPinIn: {
-            /** @description whose memory this is */
-            user_id: string;
             /** @description the agent that concludes it; the concept is then agent_inferred */
             agent_id?: string | null;
+            /** @description whose memory this is */
+            user_id: string;
             /** @default true */
             pinned?: boolean;
         };
@@ -272,13 +272,13 @@ export interface components {
         CorrectIn: {
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that says so; it takes back nothing that the user stated */
+            agent_id?: string | null;
             /**
              * @description why, for whoever asks later
              * @default no reason given
              */
             reason?: string;
-            /** @description the agent that says so; it takes back nothing that the user stated */
-            agent_id?: string | null;
             /** @description the right value of a fact, such as Milan */
             value?: string | null;
             /** @description the right words; else those of the card with the new value */
@@ -993,6 +993,8 @@ export interface components {
         RelationIn: {
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that says so */
+            agent_id?: string | null;
             /** Format: uuid */
             from_card: string;
             /** Format: uuid */
@@ -1003,8 +1005,6 @@ export interface components {
             reason: string;
             /** @default 1 */
             confidence?: number;
-            /** @description the agent that says so */
-            agent_id?: string | null;
         };
         /** @description Another name for a mode. */
         RenameIn: {
@@ -1042,13 +1042,13 @@ export interface components {
         RetractIn: {
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that says so; it takes back nothing that the user stated */
+            agent_id?: string | null;
             /**
              * @description why, for whoever asks later
              * @default no reason given
              */
             reason?: string;
-            /** @description the agent that says so; it takes back nothing that the user stated */
-            agent_id?: string | null;
         };
         /** @description The card of the proposal is retracted. ``events`` counts the statements and episodes that were withdrawn. */
         RetractedCard: {
@@ -1334,10 +1334,10 @@ export interface components {
         WithdrawIn: {
             /** @description whose memory this is */
             user_id: string;
-            /** @description why, for whoever asks later */
-            reason: string;
             /** @description the agent that says so */
             agent_id?: string | null;
+            /** @description why, for whoever asks later */
+            reason: string;
         };
         /** @description A run after a command. */
         WrittenCuratorRun: {

@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from cardlog_client import Client
-from deploy.options import Answer, Flat, Given, Json, Tenant, between
-from events.types.tenancy import DEFAULT_TENANT
+from deploy.options import Answer, Flat, Given, OfUser, between
 
 if TYPE_CHECKING:
     from cardlog_client import types
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(OfUser):
     """The options of the verb."""
 
     user: Annotated[str, Parameter(help="whose episodes are meant")]
-    tenant: Tenant = DEFAULT_TENANT
     topics: Annotated[str, Parameter(metavar="A,B", help="topics, such as stress,yoga")] = ""
     paths: Annotated[str, Parameter(metavar="/A,/B", help="places, such as /healthProfile/conditions")] = ""
     project: Annotated[str | None, Parameter(help="only of this project")] = None
     k: Annotated[int, Parameter(name=["--k", "-k"], validator=between(1, 100), help="the most episodes")] = 5
-    json: Json = False
 
 
 def episodes(*, options: Flat[Options], client: Given[Client]) -> Answer:

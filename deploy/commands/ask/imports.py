@@ -13,11 +13,10 @@ from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from cardlog_client.errors import CardlogError
-from deploy.options import Answer, File, Flat, Given, Json, OptionInvalidError, Scope, Tenant
+from deploy.options import Answer, File, Flat, Given, OfUser, OptionInvalidError
 from deploy.progress import Progress
 from deploy.security.private_files import reading
 from events.platform.counting import counted
-from events.types.tenancy import DEFAULT_TENANT
 from events.types.turn_contract import TurnInvalidError, zone_hint
 from ingest.migration import portable
 from ingest.migration.chats import assistants, people
@@ -36,12 +35,10 @@ Reader = Callable[[IO[bytes], LeftOut, Callable[[int], None]], Iterator[ChatMess
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Scope):
+class Options(OfUser):
     """The options of every import of chats."""
 
     user: Annotated[str, Parameter(help="whose memory the turns belong to")]
-    tenant: Tenant = DEFAULT_TENANT
-    json: Json = False
     project: Annotated[str, Parameter(help="the project that the turns belong to")] = "default"
     timezone: Annotated[str, Parameter(metavar="ZONE", help="the IANA name of the user's time zone")] = "UTC"
 

@@ -10,9 +10,8 @@ from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from deploy.commands.ask.verbs import Verbs, argument, option
-from deploy.options import Answer, Json, Scope, Tenant
+from deploy.options import Answer, OfUser
 from events.types.modes import Decay
-from events.types.tenancy import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from cardlog_client import types
@@ -27,13 +26,11 @@ _NAME = argument("name", str, "the name of the mode")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Scope):
+class Options(OfUser):
     """The options of every verb about modes."""
 
     user: Annotated[str, Parameter(help="whose modes")]
     project: Annotated[str | None, Parameter(help="the project that has the mode; else all projects")] = None
-    tenant: Tenant = DEFAULT_TENANT
-    json: Json = False
 
     @property
     def place(self) -> dict[str, str | None]:

@@ -1,14 +1,13 @@
 """``cardlog recall`` asks a question, and ``cardlog context`` prints the prompt blocks for one."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardlog_client import CardlogError, Client, RefusedError
+from cardlog_client import CardlogError, Client
 from deploy.options import Answer, File, Flat, Given, OptionInvalidError, Tenant, Zone, at_least, between
 from deploy.security.private_files import reading
 from events.platform.counting import counted
@@ -58,7 +57,9 @@ class Options(Question):
 
 
 def recall(
-    question: Annotated[str | None, Parameter(help='the question, such as "where do I live?"')] = None,
+    query: Annotated[
+        str | None, Parameter(name="QUESTION", help='the question, such as "where do I live?"')
+    ] = None,
     /,
     *,
     file: Annotated[
@@ -68,20 +69,19 @@ def recall(
     client: Given[Client],
 ) -> Answer:
     """Ask a question and print the cards that answer it, best first."""
-    if question is None and file is None:
+    if query is None and file is None:
         raise OptionInvalidError("QUESTION is missing; see: cardlog recall --help")
-    if question is not None and file is not None:
+    if query is not None and file is not None:
         raise OptionInvalidError("--file stands in the place of QUESTION; leave one of them out")
     asked = {
         "project_id": options.project, "k": options.k, "as_of": options.as_of, "known_at": options.known_at,
         "timezone": options.timezone, "mode": options.mode, "explain": options.explain or None,
     }  # fmt: skip
-    if question is None:
+    if query is None:
         with reading(file or "-") as source:
             questions = [line.decode().strip() for line in source]
         return _several([each for each in questions if each], asked, options, client)
-    with refusing():
-        answer = client.recall(options.user, question, **asked)
+    answer = client.recall(options.user, query, **asked)
     if options.json:
         return Answer(answer, ())
     known = bool(answer["cards"]) or has_cards(client, options.user)
@@ -115,21 +115,6 @@ def _several(
         told = [each["problem"]["detail"]] if "problem" in each else lines_of(each["answer"], ids=options.ids)
         lines += [question, *(f"    {line}" for line in told)]
     return Answer(found, lines, int(any("problem" in each for each in found)))
-
-
-_OPTIONS = {"token_budget": "--budget", "query": "QUESTION", "user_id": "--user", "project_id": "--project"}
-
-
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Raises OptionInvalidError with the option whose value the service refuses."""
-    try:
-        yield
-    except RefusedError as error:
-        if error.status != 422 or not error.field:
-            raise
-        option = _OPTIONS.get(error.field) or f"--{error.field.replace('_', '-')}"
-        raise OptionInvalidError(f"{option} {error.problem['reason']}") from None
 
 
 def nothing_of(user: str) -> str:
@@ -185,7 +170,9 @@ def why_of(card: JsonObject) -> str:
 class PromptOptions(Question):
     """The options of a prompt."""
 
-    budget: Annotated[int | None, Parameter(metavar="TOKENS", validator=at_least(1))] = None
+    token_budget: Annotated[
+        int | None, Parameter(name="--budget", metavar="TOKENS", validator=at_least(1))
+    ] = None
     """the most tokens of the prompt"""
     as_of: AsOf = None
     timezone: Zone = None
@@ -193,18 +180,19 @@ class PromptOptions(Question):
 
 
 def context(
-    question: Annotated[str, Parameter(help='what the user says or asks, such as "where do I live?"')],
+    query: Annotated[
+        str, Parameter(name="QUESTION", help='what the user says or asks, such as "where do I live?"')
+    ],
     /,
     *,
     options: Flat[PromptOptions],
     client: Given[Client],
 ) -> Answer:
     """Print the prompt of an assistant for a question: rules, cards, alerts and the time."""
-    with refusing():
-        answer = client.context(
-            options.user, question, project_id=options.project, k=options.k, token_budget=options.budget,
-            as_of=options.as_of, timezone=options.timezone,
-        )  # fmt: skip
+    answer = client.context(
+        options.user, query, project_id=options.project, k=options.k, token_budget=options.token_budget,
+        as_of=options.as_of, timezone=options.timezone,
+    )  # fmt: skip
     if options.json:
         return Answer(answer, ())
     sys.stdout.write(answer["text"])

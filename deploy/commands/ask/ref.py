@@ -11,9 +11,8 @@ from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, every, option
-from deploy.options import Answer, Json, Scope, Tenant
+from deploy.options import Answer, OfUser
 from events.types.references import Tier
-from events.types.tenancy import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from cardlog_client import types
@@ -30,14 +29,12 @@ Key = Annotated[str, Parameter(help="the name of the reference")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Scope):
+class Options(OfUser):
     """The options of every verb about references."""
 
     user: Annotated[str, Parameter(help="who asks; the owner, unless --team is given")]
     project: Annotated[str | None, Parameter(help="the project the reference belongs to")] = None
     team: Annotated[str | None, Parameter(help="the team the reference belongs to")] = None
-    tenant: Tenant = DEFAULT_TENANT
-    json: Json = False
 
     @property
     def place(self) -> dict[str, str | None]:

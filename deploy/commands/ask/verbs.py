@@ -10,7 +10,7 @@ import cyclopts
 from cyclopts import App
 
 from cardlog_client import Client
-from deploy.options import Answer, Flat, Given, OfUser, Scope
+from deploy.options import Answer, Flat, Given, OfUser
 
 T = TypeVar("T")
 _PAGE = 500
@@ -46,7 +46,7 @@ REASON = option("reason", str, "the reason, which is recorded", metavar="WHY")
 class Verbs:
     """The verbs of ``app`` that only call the client. ``options`` are those of each, and tell whose memory is meant."""
 
-    def __init__(self, app: App, options: type[Scope] = OfUser) -> None:
+    def __init__(self, app: App, options: type[OfUser] = OfUser) -> None:
         self._app = app
         self.options = Parameter("options", Parameter.KEYWORD_ONLY, annotation=_flat[options])
 
@@ -64,7 +64,7 @@ class Verbs:
         function in the place of the method may return the whole Answer.
         """
 
-        def answered(client: Client, options: Scope, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
+        def answered(client: Client, options: OfUser, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
             found = method(client, options.user, *arguments, **chosen, **options.place)
             if isinstance(found, Answer):
                 return found
@@ -92,7 +92,7 @@ class Verbs:
         The option ``limit`` is the most items, in the place of ``most``.
         """
 
-        def answered(client: Client, options: Scope, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
+        def answered(client: Client, options: OfUser, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
             ask, limit = partial(method, client), chosen.pop("limit", most)
             found = every(ask, options.user, items, *arguments, most=limit, **chosen, **options.place)
             text = none if isinstance(none, str) else none(chosen["status"])

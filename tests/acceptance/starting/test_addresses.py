@@ -126,7 +126,8 @@ def test_an_unknown_user_and_an_answer_without_cards_differ(stack: Running) -> N
 
 
 def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> None:
-    asked = ("recall", "where do I live?")
+    asked, name = ("recall", "where do I live?"), ("todo_list", "shed", "--user", "u")
+    stack.command("ref", "create", *name)
     for words, said in (
         ((*asked, "--user", "u", "--as-of", "rubbish"), "--as-of is 'rubbish'; use ISO 8601"),
         (
@@ -136,9 +137,11 @@ def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> No
         ((*asked, "--user", ""), "--user must not be empty"),
         (("recall", "", "--user", "u"), "QUESTION must not be empty"),
         (("log", "show", "--since", "rubbish"), "--since 'rubbish' is not ISO 8601"),
+        (("ref", "show", *name, "--version", "0"), "--version must be 1 or more"),
+        (("ref", "apply", *name, "add", "text=glue", "--expect", "9"), "--expect "),
     ):
         done = stack.command(*words)
-        assert done.returncode == 2
+        assert done.returncode == 1 + ("--expect" not in words)
         assert said in done.stderr
         assert len(done.stderr.splitlines()) == 1
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from events.http.errors import ProblemError
 from events.platform.database import Connection, connect
-from events.references.reference_log import events_below, lock
+from events.references.reference_log import lock
 from events.store import log
+from events.store.asking import events_below
 from events.store.log import AppendConflictError
 from events.types.commands import CommandAnswered
 from events.types.envelope import Event, Payload

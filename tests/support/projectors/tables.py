@@ -57,7 +57,7 @@ class Tables:
         }
         known = self._known(keys)
         about = {(key[0], one.event.event_id) for key, told in known.items() for one in told}
-        about |= {(event.user_id, event.event_id) for event in batch}
+        about |= {(event.user_id, event.event_id) for event in batch} | standings_touched(batch, recalled)
         changes = fold(
             batch,
             known,
@@ -74,6 +74,8 @@ class Tables:
             self.cards[place] = replace(
                 self.cards[place],
                 event_status=held.event_status,
+                last_verified=held.last_verified,
+                mode=held.mode,
                 superseded_at=held.superseded_at,
                 retracted=held.retracted,
             )
@@ -82,9 +84,6 @@ class Tables:
         for user, (cards, terms) in changes.counts.items():
             before = self.counts.get(user, (0, 0))
             self.counts[user] = (before[0] + cards, before[1] + terms)
-        for (user, card), instant in changes.verified.items():
-            if (row := self.cards.get((user, "event", card))) is not None:
-                self.cards[user, "event", card] = replace(row, last_verified=max(row.last_verified, instant))
         for one in changes.statements:
             self._said.setdefault((one.event.user_id, one.identity), []).append(one)
         self._remarks += [event for _, event in changes.remarks]

@@ -7,6 +7,8 @@ import pytest
 
 from events.types.relations import CardsConnected
 from ingest.api.transactions import commanding
+from retrieval.export.export import export
+from retrieval.export.user_import import import_user
 from tests.support.conversing import Memory, day, refused
 from tests.support.projectors.folding import count
 
@@ -151,6 +153,39 @@ def test_a_withdrawal_of_nothing_is_refused(memory: Memory) -> None:
     refused(memory.of("eve"), f"relations/{made['event_id']}/withdraw", 404, "relation_id", reason="so")
     refused(memory, f"relations/{old}/withdraw", 404, "relation_id", reason="so")
     refused(memory, f"relations/{made['event_id']}/withdraw", 422, "reason")
+
+
+def test_the_guards_of_relations_hold_for_a_user_who_was_imported_under_another_name(memory: Memory) -> None:
+    said = ("I lent Paolo a ladder", "Paolo borrowed my ladder", "I sold the ladder")
+    lent, borrowed, sold = (str(memory.event(words, day(number))) for number, words in enumerate(said))
+    memory.fold()
+    same: dict[str, Any] = {
+        "from_card": borrowed,
+        "to_card": lent,
+        "predicate": "same_as",
+        "reason": "one loan",
+    }
+    sale: dict[str, Any] = {
+        "from_card": lent,
+        "to_card": sold,
+        "predicate": "retracts",
+        "reason": "it was lent",
+    }
+    for each in (same, sale):
+        memory.post("relations", **each)
+    import_user(memory.connection, list(export(memory.connection, memory.user)), "alex2")
+    memory.fold()
+    again = memory.of("alex2")
+    found = {card["content"]: card["card_id"] for card in again.cards(status="all")}
+    new = dict(zip((lent, borrowed, sold), map(found.__getitem__, said), strict=True))
+    assert not new.keys() & set(new.values())
+    same, sale = ({name: new.get(value, value) for name, value in each.items()} for each in (same, sale))
+    made = [again.post("relations", **each) for each in (same, sale)]
+    assert [each["duplicate"] for each in made] == [True, True]
+    refused(again, "relations", 409, "predicate", **same | {"predicate": "contradicts"})
+    back = f"relations/{made[1]['event_id']}/withdraw"
+    refused(again, back, 403, "relation_id", reason="no", agent_id="helper")
+    assert again.post(back, reason="sold after all")["duplicate"] is False
 
 
 # --- verifications

@@ -1,8 +1,9 @@
 """A recall at a transaction time answers as if the log ended at that instant."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from events.types.modes import CardReclassified
 from tests.support.conversing import Memory, day, recorded
 
 
@@ -71,6 +72,35 @@ def test_what_is_said_again_was_not_verified_before(memory: Memory) -> None:
     assert known["knowledge"]["definition"] == "a token"
     assert known["event"]["content"] == "breakfast"
     assert known["state"]["source_span"] is None
+
+
+def test_what_was_confirmed_or_moved_later_was_not_so_before(memory: Memory) -> None:
+    made = {
+        memory.state("pet", "a gecko", day(0)): "state",
+        memory.event("I repotted the fern", day(1)): "event",
+        memory.knowledge("Baobab", "a tree", day(2)): "knowledge",
+    }
+
+    def remark(mode: str, at: datetime) -> dict[str, Any]:
+        memory.fold()
+        for card, kind in made.items():
+            memory.post(f"cards/{card}/verify", verified_at=at.isoformat())
+            given = CardReclassified(card_id=card, kind=kind, positions=(1,), mode=mode, by="ada")  # type: ignore[arg-type]
+            memory.say(given)
+        memory.fold()
+        return {card["card_id"]: card for card in memory.cards()}
+
+    before, then = remark("code", day(20)), recorded(memory)
+    assert {(each["last_verified"][:10], each["mode"]) for each in before.values()} == {
+        ("2026-01-25", "code")
+    }
+    after = remark("journal", day(30))
+    assert {each["mode"] for each in after.values()} == {"journal"}
+    for known in (
+        *memory.cards(known_at=then),
+        *(memory.get(f"cards/{card}", known_at=then) for card in made),
+    ):
+        assert before[known["card_id"]].items() <= known.items()
 
 
 def test_nothing_of_it_shows_when_all_is_known(memory: Memory) -> None:
