@@ -32,8 +32,8 @@ def test_a_reference_is_kept_by_the_verbs(stack: Running) -> None:
     history = stack.command("ref", "history", "todo_list", "errands", "--limit", "4", *mine, "--json").stdout
     assert [json.loads(line)["version"] for line in history.splitlines()] == [5, 4, 3, 2]
     refused = stack.command("ref", "apply", "todo_list", "errands", "sew", *mine)
-    assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
-    assert refused.stderr.startswith("cardlog ref: op: ")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert refused.stderr.startswith("cardlog ref: OP is 'sew'; ")
 
 
 def test_the_argument_of_an_op_never_names_another_user(stack: Running) -> None:

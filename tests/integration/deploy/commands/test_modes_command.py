@@ -31,7 +31,7 @@ def test_modes_are_declared_listed_renamed_and_deleted(
     [mode] = json.loads(run("list", "--json")[1])
     assert mode["prompt_overrides"] == {"units": "keep signatures"}
     status, _, err = run("declare", "diary", "--embedder", "nobody/has-this")
-    assert (status, "nobody/has-this is not on the server" in err) == (1, True)
+    assert (status, "nobody/has-this is not on the server" in err) == (2, True)
     for words in ((), ("--dry-run",)):
         assert (
             run("reembed", "code", *words)[1] == "nothing to do: all 0 vectors of programming are of hash-768"

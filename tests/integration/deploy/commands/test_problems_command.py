@@ -82,4 +82,4 @@ def test_problems_are_listed_closed_and_reopened(read: TestClient, problems: Ver
     status, text = problems("close", str(uuid4()))
     assert (status, text) == (1, "cardlog problems: this user has no such problem\n")
     assert problems("open", "bad sleep")[0] == 1
-    assert problems("attempt", problem, "tea", "--date", "soon")[0] == 1
+    assert problems("attempt", problem, "tea", "--date", "soon")[0] == 2
