@@ -46,7 +46,7 @@ def test_an_answer_shows_why_each_card_has_its_place(person: Person) -> None:
     assert abs(sum(amounts) - told) < 0.02
     person.sees("found and withheld")
     assert "Lives in Lisbon" in person.page.locator("pre.prompt").inner_text()
-    assert card.locator("th[title=meaning]").inner_text() == "it means something similar to the question"
+    assert card.locator("th[title=nearness]").inner_text() == "it means something similar to the question"
     person.page.reload()
     person.sees("Lives in Lisbon")
     with person.page.expect_request("**/v1/recall"):  # the same question is asked again
@@ -83,7 +83,7 @@ def test_a_card_is_forgotten_and_restored_and_the_audit_names_who(person: Person
     person.open("card", user="yating", id=card["card_id"])
     assert person.page.locator("mark").count() == 1
     person.page.get_by_role("button", name="never true …").click()
-    assert card["source_span"]["text"] in person.page.locator("ul.beside > li").first.inner_text()
+    assert card["source_span"]["text"] in person.page.locator("ul.preview").nth(1).inner_text()
     person.page.get_by_role("dialog").get_by_label("reason").fill("asked her")
     person.page.get_by_role("button", name="forget", exact=True).click()
     person.sees("1 card is forgotten.")

@@ -332,12 +332,7 @@ export function Retract({ cards, user, done, close }: Editing & { cards: Card[] 
     >
       <p>{t("These cards will count as never true. An earlier value of a fact holds again. You can restore each card.")}</p>
       <Contents cards={all} />
-      {beside.length > 0 && (
-        <>
-          <p>{t("These cards of the same turns stay. Erase the turn on the page of a card to remove all of them.")}</p>
-          <Contents cards={beside} />
-        </>
-      )}
+      <Contents title={t("These cards of the same turns stay. Erase the turn on the page of a card to remove all of them.")} cards={beside} />
     </Confirm>
   );
 }
