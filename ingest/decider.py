@@ -227,7 +227,11 @@ def decide(
         decision = made if isinstance(made, Decision) else Decision(payload=made)
         if decision.payload is None:
             if made is None and own_key is not None:
-                _keep_key(aggregate, own_key, aggregate.expected_version(state))
+                answered = CommandAnswered(
+                    request=aggregate.command.request, version=aggregate.expected_version(state)
+                )
+                kept = aggregate.command.event(owner, STREAM, answered, dedupe_key=own_key)
+                log.append(aggregate.connection, [kept])
             return Outcome(aggregate.answer(state, None), aggregate.position(state))
         event = aggregate.command.event(
             owner,
@@ -269,12 +273,6 @@ def _repeated(
     if not (first.payload.request == aggregate.command.request if unchanged else is_repeat(first.payload)):
         raise other_command()
     return Outcome(aggregate.first_answer(first), first.position, None if unchanged else first, repeated=True)
-
-
-def _keep_key(aggregate: Aggregate[Any, Any], key: str, version: int | None) -> None:
-    answered = CommandAnswered(request=aggregate.command.request, version=version)
-    event = aggregate.command.event(aggregate.owner, STREAM, answered, dedupe_key=key)
-    log.append(aggregate.connection, [event])
 
 
 def _appended(event: NewEvent, place: Appended) -> Event:

@@ -13,6 +13,12 @@ Predicate = Literal[
 ]  # fmt: skip
 
 
+def relation_stream(from_card: UUID, predicate: Predicate, to_card: UUID) -> str:
+    """Returns the stream of the events about a relation."""
+    ends = f"{from_card}/{predicate}/{to_card}"
+    return f"relation/{sha256(ends.encode()).hexdigest()[:32]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """What the events about a relation share."""
@@ -25,8 +31,7 @@ class Relation:
     @property
     def stream(self) -> str:
         """The stream of the events about this relation."""
-        ends = f"{self.from_card}/{self.predicate}/{self.to_card}"
-        return f"relation/{sha256(ends.encode()).hexdigest()[:32]}"
+        return relation_stream(self.from_card, self.predicate, self.to_card)
 
 
 @event_type(version=1)

@@ -17,7 +17,7 @@ from events.platform.database import Connection, statement, tuples_of
 from events.store.asking import events_below, first_event
 from events.types.envelope import Event, NewEvent, Payload, partition_of, uuid7
 from events.types.modes import CardReclassified
-from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation, relation_stream
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
 from ingest.decider import OF_THE_USER, Aggregate, Command, Decision, Keyed, Outcome, decide
@@ -163,9 +163,7 @@ def _corrected_again(connection: Connection, owner: str, link: Relation) -> Rela
     """Returns the retraction that holds again with the correction to which ``link`` leads, or None."""
     card = link.to_card
     while isinstance(link, ConnectionWithdrawn) and (cause := _cause(connection, owner, card)) is not None:
-        last = _last(
-            connection, owner, Relation(from_card=card, to_card=cause, predicate="retracts", reason="").stream
-        )
+        last = _last(connection, owner, relation_stream(card, "retracts", cause))
         if last is None:
             break
         if isinstance(last.payload, ConnectionWithdrawn):
@@ -239,8 +237,7 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
     ends = (connected.from_card, connected.to_card)
     for predicate in sorted(contrary):
         for from_card, to_card in (ends, ends[::-1]):
-            against = Relation(from_card=from_card, predicate=predicate, to_card=to_card, reason="")
-            last = _last(connection, user_id, against.stream)
+            last = _last(connection, user_id, relation_stream(from_card, predicate, to_card))
             if last is not None and isinstance(last.payload, CardsConnected):
                 raise conflict(
                     "Contradicting relations",

@@ -73,11 +73,11 @@ class Sender:
             **more,
         )
 
-    def command_of(self, body: ByAgent, user: str = OF_THE_USER, **more: Any) -> Command:
+    def command_of(self, body: ByAgent, user: str = OF_THE_USER, by: Author = "user") -> Command:
         """Returns the command that ``body`` is, of an agent or else of the actor ``user``."""
         actor = f"agent/{body.agent_id}" if body.agent_id else user
         turn_ids = tuple(body.turn_ids) if isinstance(body, FromTurns) else ()
-        return self.command(actor, agent_id=body.agent_id, turn_ids=turn_ids, **more)
+        return self.command(actor, agent_id=body.agent_id, turn_ids=turn_ids, by=by)
 
     def author_of(self, body: ByAgent) -> Author:
         """Returns whose words ``body`` has: the user's only by a key that acts as the user, and by no agent."""

@@ -173,6 +173,8 @@ def test_the_guards_of_relations_hold_for_a_user_who_was_imported_under_another_
     }
     for each in (same, sale):
         memory.post("relations", **each)
+    detail = memory.post("relations", from_card=sold, to_card=borrowed, predicate="expands", reason="so")
+    memory.post(f"relations/{detail['event_id']}/withdraw", reason="no")
     import_user(memory.connection, list(export(memory.connection, memory.user)), "alex2")
     memory.fold()
     again = memory.of("alex2")
@@ -186,6 +188,11 @@ def test_the_guards_of_relations_hold_for_a_user_who_was_imported_under_another_
     back = f"relations/{made[1]['event_id']}/withdraw"
     refused(again, back, 403, "relation_id", reason="no", agent_id="helper")
     assert again.post(back, reason="sold after all")["duplicate"] is False
+    [[withdrawn], *_] = memory.connection.execute(
+        "SELECT event_id FROM log.events WHERE (user_id, type) = (%s, 'ConnectionWithdrawn') ORDER BY position",
+        [again.user],
+    )
+    assert again.post(f"relations/{withdrawn}/withdraw", reason="yes")["duplicate"] is False
 
 
 # --- verifications
