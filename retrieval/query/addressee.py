@@ -13,7 +13,7 @@ _READ = 2000
 _VERBS = (
     r"suggest|recommend|advise|propose|say|tell|explain|mention|answer|reply|respond|give|write|draft|list|describe|"
     r"offer|outline|point out|warn|provide|show|share|teach|summari[sz]e|calculate|translate|come up with|like|"
-    r"prefer|pick|choose|ask me|count"
+    r"prefer|pick|choose|ask me|count|reckon"
 )
 _PAST = (
     r"suggested|recommended|advised|proposed|said|told|explained|mentioned|answered|replied|responded|gave|given|wrote|"
@@ -31,6 +31,7 @@ _ENGLISH = re.compile(
     rf"|\b(?:have|had) (?:you|the assistant) {_ADVERBS}(?:{_PAST})\b"
     rf"|\bwere you (?:suggest|recommend|say|tell|explain)ing\b"
     rf"|\b(?:your|the assistant's) (?:\w+ )?(?:{_NOUNS})\b"
+    r"|\baccording to you\b"
 )
 _WHEN = r"(?:之前|以前|上次|上回|上周|上个月|刚才|刚刚|昨天|前天|那天|当时|曾经?|先前|最早|一开始|早上|前面)"
 _SAID = (
@@ -42,6 +43,8 @@ _CHINESE = re.compile(
     rf"|[你您]{_WHEN}(?:都|也|还|有|是)?(?:给我|帮我|跟我|对我|向我|和我|为我|替我)?{_SAID}"
     rf"|{_WHEN}[你您](?:都|也|还|有|是)?(?:给我|帮我|跟我|对我|向我|和我|为我|替我)?{_SAID}"
     rf"|[你您](?:{_WHEN})?的(?:建议|推荐|回答|解释|意见|答复|回复|说明|提议)"
+    # Without a word of time: "what you told me", and no request for an opinion ("you say, should I …?").
+    r"|[你您](?:都|也|还|有|是)?(?:教|提醒|劝)我(?!怎么)|[你您](?:让|叫|要)我(?![^，。？]*吗)|[你您][说讲话](?!我|咱|呢|说|话|的话|明|清)"
 )
 
 

@@ -59,11 +59,15 @@ class RecallUnavailableError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What was found for a question, before the ranking: the cards that may answer, with their evidence."""
+    """What was found for a question, before the ranking: the cards that may answer, with their evidence.
+
+    ``near`` is the number of cards that the channel of meaning found, of which the best were looked up.
+    """
 
     question: Question
     scope: Scope
     results: Mapping[str, ChannelResult]
+    near: int
     resolution: CardResolution
     overlaid: OverlayResult
     cards: Mapping[UUID, Card]
@@ -78,6 +82,7 @@ def asked_for(found: Found, ask: Ask) -> Asked:
     return Asked(
         question=found.question,
         user_id=ask.user_id,
+        near=found.near,
         over=found.resolution.over,
         retracted=frozenset(found.resolution.retracted),
         disputed=frozenset(
@@ -196,6 +201,7 @@ class Recall:
             question=question,
             scope=scope,
             results=results,
+            near=sum(told.meaning_place > 0 for told in evidence.values()),
             resolution=resolution,
             overlaid=overlaid,
             cards=cards,

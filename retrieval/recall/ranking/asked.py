@@ -25,6 +25,7 @@ _CLAIM = re.compile(
     r"[^.!?。！？\n]*+(?![?？])",
     re.IGNORECASE,
 )
+_CROWD = 60  # cards: the channel of meaning finds no more
 _MORE = 6  # terms beside those of the question: a card with so many tells enough
 
 
@@ -49,6 +50,7 @@ def _numbers(text: str) -> frozenset[str]:
 class Asked:
     """One question.
 
+    ``near`` is the number of cards that the channel of meaning found for it.
     ``disputed`` are the cards of conflicts that wait for a verdict. Until then the old value holds. ``over`` names, for
     a turn whose only fact another card superseded, that card. ``retracted`` are turns whose facts all were retracted.
     ``people`` are the keys of the names of others that the question means.
@@ -56,6 +58,7 @@ class Asked:
 
     question: Question
     user_id: str
+    near: int = 0
     disputed: frozenset[UUID] = frozenset()
     over: Mapping[UUID, UUID] = field(default_factory=dict)
     retracted: frozenset[UUID] = frozenset()
@@ -69,6 +72,15 @@ class Asked:
         """The stretch of time that the question names, unless it is vague."""
         span = self.question.span
         return None if span is None or span.vague else span
+
+    @cached_property
+    def crowd(self) -> float:
+        """Returns how many cards compete for the answer, from 0 for very few to 1 for 60 and more.
+
+        Among few cards, a common word finds a card by chance, and the nearest card by meaning is likely the right one.
+        Without any card by its meaning, the words are all there is, and they count fully.
+        """
+        return min(1.0, self.near / _CROWD) if self.near else 1.0
 
     @cached_property
     def of_the_past(self) -> bool:

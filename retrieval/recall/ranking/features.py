@@ -27,7 +27,7 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     ``beside_empty`` tells how empty the hit is beside which it was said.
     """
     card, question = candidate.card, asked.question
-    values = _of_channels(candidate.evidence, question, beside_empty)
+    values = _of_channels(candidate.evidence, asked, beside_empty)
     values["tells more"] = asked.tells_more(candidate)
     values["decayed"] = 1 - decay(card.cardinality, card.last_verified, question.now, asked.pace(card))
     values["last"] = latest
@@ -66,16 +66,16 @@ def _outcome(card: Card, wanted: str) -> float:
     return float(worked if wanted == "worked" else -worked)
 
 
-def _of_channels(told: Evidence, question: Question, beside_empty: float) -> dict[str, float]:
+def _of_channels(told: Evidence, asked: Asked, beside_empty: float) -> dict[str, float]:
+    crowd = asked.crowd
     return {
         "nearness": told.nearness,
-        "meaning place": told.meaning_place,
-        "words": told.words,
-        "words place": told.words_place,
+        "meaning place": told.meaning_place * (1 - crowd),
+        "words": told.words * crowd,
         "better place": max(told.meaning_place, told.words_place),
-        "spelling place" if question.language == "english" else "pairs place": told.spelling_place,
+        "spelling place" if asked.question.language == "english" else "pairs place": told.spelling_place,
         "related": told.related,
-        "said beside": told.beside,
+        "said beside": told.beside * crowd,
         "beside an empty one": told.beside * beside_empty,
     }
 

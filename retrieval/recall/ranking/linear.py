@@ -16,7 +16,7 @@ _Coefficient = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class _File(BaseModel):
-    version: Literal[2]
+    version: Literal[3]
     """The version of the features. A file of another version does not fit them."""
     fitted: dict[str, _Coefficient]
     chosen: dict[str, _Coefficient]

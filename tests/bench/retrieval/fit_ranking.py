@@ -282,7 +282,7 @@ def main() -> int:
         print(f"  {name:<30}{value:>8.3f}")
     if options.write:
         document: dict[str, Any] = {
-            "version": 2,
+            "version": 3,
             "date": datetime.now(UTC).date().isoformat(),
             "sets": sorted({sample.name for sample in samples}),
             "fitted": {name: round(float(value), 3) for name, value in zip(names, values, strict=True)},

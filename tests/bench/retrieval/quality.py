@@ -3,7 +3,7 @@
     CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/quality.py [--sets beam …] [--keep FOLDER] [--categories]
 
 The columns are Cardlog (`ours`), BM25, BM25 of the user's turns alone, vectors (`dense`), and BM25 with vectors by
-reciprocal ranks (`RRF`). The rows are evidence recall at 5, 10 and 20; for changed facts, how often the newer one is
+reciprocal ranks (`RRF`). The rows are how often the first place is right; evidence recall at 5, 10 and 20; for changed facts, how often the newer one is
 above the older; for meetings, how often the first card and the first five hold a word that answers. The ranking is
 fitted on these sets, so `ours` is a figure on training data; `fit_ranking.py` prints those of persons left out.
 
@@ -38,7 +38,7 @@ from retrieval.http.wiring import open_recall
 from retrieval.pool import open_pool
 from retrieval.recall.ask import Ask
 from retrieval.recall.recall import Recall
-from tests.bench.support.assistant_data import aging, beam, realmem
+from tests.bench.support.assistant_data import CHATS, aging, beam, chats, realmem
 from tests.bench.support.baselines import Baselines
 from tests.bench.support.locomo import push
 from tests.bench.support.provenance import PROVENANCE
@@ -58,6 +58,8 @@ SETS: dict[str, tuple[Callable[[Path], EvalSet], tuple[str, ...]]] = {
     "memdaily": (memdaily, ("memdaily_zh",)),
     "everyday": (everyday, ("everyday", "set.json")),
     "statebench": (statebench, ("statebench",)),
+    "chats-en": (chats, (str(CHATS / "en.jsonl"),)),
+    "chats-zh": (chats, (str(CHATS / "zh.jsonl"),)),
 }
 _ELEMENT = re.compile(r'<(state|event|knowledge|reference) n="\d+"([^>]*)>(.*?)</\1>', re.DOTALL)
 # The answer of a set whose later turns are stored too is searched deeper, and the later turns are then left out.
@@ -81,6 +83,7 @@ def scores(question: Asked, answer: Answer) -> dict[str, float]:
     found: dict[str, float] = {}
     records = [{record_of(turn) for turn in place.turns} for place in answer]
     if question.evidence:
+        found["first"] = float(bool(records and question.evidence & records[0]))
         for cut in CUTS:
             behind = set().union(*records[:cut])
             found[f"R@{cut}"] = len(question.evidence & behind) / len(question.evidence)

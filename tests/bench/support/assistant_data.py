@@ -1,4 +1,4 @@
-"""The evaluation sets of a person with an assistant, and of meetings told line by line."""
+"""The evaluation sets of a person with an assistant, of friends, and of meetings told line by line."""
 
 import json
 from datetime import datetime, timedelta
@@ -8,6 +8,30 @@ from typing import Any
 from tests.bench.support.recall_data import Asked, EvalSet
 
 _FIELDS = ("turn_id", "session_id", "role", "said_at", "text")
+
+
+CHATS = Path(__file__).parents[1] / "chats"
+"""The chats that were written for this project."""
+
+
+def chats(path: Path) -> EvalSet:
+    """Chats of 8 to 130 turns with an assistant or among friends, a user each."""
+    turns, questions = [], []
+    for chat in map(json.loads, path.read_text("utf-8").splitlines()):
+        for row in chat["turns"]:
+            role = "role" if row["role"] in ("user", "assistant") else "speaker"
+            turns.append(
+                {
+                    "user_id": chat["id"], "turn_id": row["id"], "session_id": row["session"],
+                    "said_at": row["said_at"], "text": row["text"], role: row["role"],
+                }
+            )  # fmt: skip
+        for row in chat["questions"]:
+            at = datetime.fromisoformat(row["asked_at"])
+            right, old = frozenset(row["turns"]), frozenset(row["old"])
+            fresh = right if old else frozenset[str]()
+            questions.append(Asked(chat["id"], row["q"], right, row["kind"], at, fresh=fresh, stale=old))
+    return EvalSet(f"chats-{path.stem}", turns, questions)
 
 
 def beam(folder: Path) -> EvalSet:

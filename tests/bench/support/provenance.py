@@ -27,6 +27,8 @@ PROVENANCE = {
     "aging": Provenance("the authors of AgingBench, MIT", "2026-11-22 (a1f05e4)"),
     "everyday": Provenance("somebody who knew two pages of the docs, 2026-11-23", "2026-11-23 (1efb775)"),
     "statebench": Provenance("the authors of StateBench, MIT", "2026-11-24 (a9fa16d)"),
+    "chats-en": Provenance("writers who knew two pages of the docs, 2026-11-29", "2026-11-29 (0bc6059f)"),
+    "chats-zh": Provenance("writers who knew two pages of the docs, 2026-11-29", "2026-11-29 (0bc6059f)"),
     "modes": Provenance("people of this project, 2026-11-23", "2026-11-23 (1297b81)"),
 }
 """By the name of the set."""

@@ -288,7 +288,6 @@ export const TABLE = {
   "why.nearness": ["意思與問題相近", "意思与问题相近", "it means something similar to the question"],
   "why.meaning place": ["意思相近的卡片中排名靠前", "意思相近的卡片中排名靠前", "few cards are closer in meaning"],
   "why.words": ["有問題中的字詞", "有问题中的字词", "it has words of the question"],
-  "why.words place": ["字詞相符的卡片中排名靠前", "字词相符的卡片中排名靠前", "few cards share more words with the question"],
   "why.better place": ["在意思或字詞的排名中靠前", "在意思或字词的排名中靠前", "it is near the top by meaning or by words"],
   "why.spelling place": ["拼字與問題相近", "拼写与问题相近", "it is spelled like the question"],
   "why.pairs place": ["與問題有相同的字組", "与问题有相同的字组", "it has pairs of characters of the question"],

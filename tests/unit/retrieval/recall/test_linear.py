@@ -18,7 +18,7 @@ def heard(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def document(**changed: Any) -> dict[str, Any]:
-    return {"version": 2, "fitted": {"words": 2.0}, "chosen": {"layer": 0.5}} | changed
+    return {"version": 3, "fitted": {"words": 2.0}, "chosen": {"layer": 0.5}} | changed
 
 
 @pytest.mark.parametrize(
