@@ -359,7 +359,7 @@ def main() -> int:
                 began = time.perf_counter()
                 model.embed_question(question.text)
                 alone.append((time.perf_counter() - began) * 1000)
-            found = floors(asked, model.embed)
+            found = floors(asked, model.embed, model.embed_question)
             for name in FLOORS:
                 show(name, asked, [each[name] for each in found], right, " | | | | |")
             print(f"embedding of a question alone: {median(alone):.1f} ms at p50")

@@ -32,7 +32,7 @@ from pgvector.psycopg import register_vector
 
 from events.platform.database import statement
 from events.platform.settings import Settings, variable_of
-from projectors.embedding.embedder import DEFAULT_MODEL, Vectors, open_embedder
+from projectors.embedding.embedder import DEFAULT_MODEL, Embedder, Vectors, open_embedder
 from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall
 from retrieval.pool import open_pool
@@ -178,12 +178,14 @@ async def prompts(recall: Recall, asked: EvalSet) -> list[dict[str, float]]:
     return found
 
 
-def floors(asked: EvalSet, vectors: Callable[[Sequence[str]], Vectors]) -> list[dict[str, Answer]]:
+def floors(
+    asked: EvalSet, vectors: Callable[[Sequence[str]], Vectors], of_question: Callable[[str], Vectors]
+) -> list[dict[str, Answer]]:
     """The places of each floor's answers, one mapping for each question."""
     by_user: dict[str, list[dict[str, str]]] = defaultdict(list)
     for turn in asked.turns:
         by_user[turn["user_id"]].append(turn)
-    rankers = {user: Baselines(turns, vectors) for user, turns in by_user.items()}
+    rankers = {user: Baselines(turns, vectors, of_question) for user, turns in by_user.items()}
     found = []
     for question in asked.questions:
         turns = by_user[question.user_id]
@@ -232,7 +234,10 @@ class Kept:
             self._pushed.write_text(json.dumps([*self.pushed, asked.name]))
 
     def floors(
-        self, asked: EvalSet, vectors: Callable[[Sequence[str]], Vectors]
+        self,
+        asked: EvalSet,
+        vectors: Callable[[Sequence[str]], Vectors],
+        of_question: Callable[[str], Vectors],
     ) -> list[dict[str, dict[str, float]]]:
         path = self.folder / f"floors-{asked.name}.json"
         if path.exists():
@@ -240,15 +245,15 @@ class Kept:
             return kept
         found = [
             {name: scores(question, answer) for name, answer in each.items()}
-            for question, each in zip(asked.questions, floors(asked, vectors), strict=True)
+            for question, each in zip(asked.questions, floors(asked, vectors, of_question), strict=True)
         ]
         path.write_text(json.dumps(found))
         return found
 
     @staticmethod
-    def vectors(url: str, model: str) -> Callable[[Sequence[str]], Vectors]:
+    def vectors(url: str, embedder: Embedder) -> Callable[[Sequence[str]], Vectors]:
         """A function that embeds texts, each once a run. It takes the vectors that the database has already."""
-        embedder, known = open_embedder(model), dict[str, Any]()
+        known = dict[str, Any]()
 
         def embed(texts: Sequence[str]) -> Vectors:
             missing = [text for text in dict.fromkeys(texts) if text not in known]
@@ -341,8 +346,9 @@ def main() -> int:
                 redis_url=running.redis_url,
             )
             found = asyncio.run(answers_of(settings, chosen))
-            vectors = kept.vectors(running.admin_database_url, options.model)
-            beside = [kept.floors(asked, vectors) for asked in chosen]
+            embedder = open_embedder(options.model)
+            vectors = kept.vectors(running.admin_database_url, embedder)
+            beside = [kept.floors(asked, vectors, embedder.embed_question) for asked in chosen]
         finally:
             stop(running)
     for asked, (answers, shown), others in zip(chosen, found, beside, strict=True):

@@ -29,16 +29,20 @@ def plain_weights(question: str) -> dict[str, float]:
 class Baselines:
     """Ranks the turns of one user without Cardlog. A turn without any shared word is not ranked by BM25.
 
-    English words are stemmed. Chinese text is cut into characters, which needs no dictionary.
+    English words are stemmed. Chinese text is cut into characters, which needs no dictionary. ``vectors`` embeds texts,
+    and ``of_question`` a question: many models embed the two in different ways.
     """
 
     def __init__(
-        self, turns: Sequence[Mapping[str, str]], vectors: Callable[[Sequence[str]], Vectors]
+        self,
+        turns: Sequence[Mapping[str, str]],
+        vectors: Callable[[Sequence[str]], Vectors],
+        of_question: Callable[[str], Vectors],
     ) -> None:
         self._turns = turns
         self._texts = [turn["text"] for turn in turns]
         lines = [line_of(Utterance(turn["text"], turn.get("speaker"))) for turn in turns]
-        self._vectors, self._embed = vectors(lines), vectors
+        self._vectors, self._of_question = vectors(lines), of_question
         chinese = sum(map(has_cjk, self._texts)) * 2 > len(self._texts)
         self._count = _characters if chinese else counts
         self._asked = _characters if chinese else plain_weights
@@ -49,7 +53,7 @@ class Baselines:
         size = len(self._turns) if question.earlier is None else question.earlier
         mine = np.array([turn.get("role", "user") == "user" for turn in self._turns[:size]])
         terms = by_terms(self._documents[:size], self._asked)
-        near: Scores = (self._vectors[:size] @ self._embed([question.text])[0]).astype(np.float64)
+        near: Scores = (self._vectors[:size] @ self._of_question(question.text)).astype(np.float64)
         own = by_terms(
             [document if kept else {} for document, kept in zip(self._documents[:size], mine, strict=True)],
             self._asked,

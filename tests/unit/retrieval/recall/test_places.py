@@ -9,9 +9,10 @@ import pytest
 
 from events.language.terms import analyse, term_keys
 from projectors.cards.card import StoredCard
+from retrieval.channels.channel import Hit
 from retrieval.query.question import understand
 from retrieval.recall.beside import MOST_WORDS, beside
-from retrieval.recall.fusion import of_share
+from retrieval.recall.fusion import Evidence, add_hits, of_share
 from retrieval.recall.ranking.asked import Asked
 from retrieval.recall.ranking.linear import shipped
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
@@ -60,6 +61,21 @@ def rank(
 def order(question: str, *cards: StoredCard, shares: tuple[float, ...] = ()) -> list[int]:
     """The numbers of the cards of the answer. Without ``shares``, the first card is found best."""
     return [placed.card_id.int for placed in rank(question, *cards, shares=shares).placed]
+
+
+@pytest.mark.parametrize(("near", "first"), [(0, 2), (4, 1), (60, 2)])
+def test_among_few_cards_meaning_counts_more_than_a_common_word(near: int, first: int) -> None:
+    meant = episode(1, "The vet put the old mare on powders for her knees, twice a day")
+    named = episode(2, "I gave the horse blanket back to the neighbours on the hill")
+    evidence: dict[UUID, Evidence] = {}
+    add_hits(evidence, "tags", [Hit(named.card_id, 2.0), Hit(meant.card_id, 0.3)])
+    if near:
+        add_hits(evidence, "semantic", [Hit(meant.card_id, 0.86), Hit(named.card_id, 0.855)])
+    common = Asked(question=understand("What is my horse being given?", NOW), user_id="ann", near=near)
+    cards = {each.card_id: each for each in (meant, named)}
+    terms = {each.card_id: frozenset(term_keys("ann", analyse(each.content))) for each in cards.values()}
+    placed = ranked(candidates_of(evidence, cards, terms, common), common, shipped()).placed
+    assert placed[0].card_id.int == first
 
 
 def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_the_card_with_its_time() -> (
