@@ -3,9 +3,10 @@
     CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/quality.py [--sets beam …] [--keep FOLDER] [--categories]
 
 The columns are Cardlog (`ours`), BM25, BM25 of the user's turns alone, vectors (`dense`), and BM25 with vectors by
-reciprocal ranks (`RRF`). The rows are how often the first place is right; evidence recall at 5, 10 and 20; for changed facts, how often the newer one is
-above the older; for meetings, how often the first card and the first five hold a word that answers. The ranking is
-fitted on these sets, so `ours` is a figure on training data; `fit_ranking.py` prints those of persons left out.
+reciprocal ranks (`RRF`). The rows are how often the first place is right; evidence recall at 5, 10 and 20; for changed
+facts, how often the newer one is above the older; for meetings, how often the first card and the first five hold a word
+that answers. The ranking is fitted on these sets, so `ours` is a figure on training data; `fit_ranking.py` prints those
+of persons left out.
 
 With `--keep`, the folder keeps the turns, the cards and the floors, and the next run only asks the questions. A folder
 is made for one version of the extractor: use another folder after a change there.
