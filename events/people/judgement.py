@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Generic, Literal, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from events.people.mentions import handle_of, handles_of_alias, name_in, tie_in
+from events.people.mentions import handle_of, handles_of_alias, name_in, read_card, tie_in
 from events.people.ties import general, tie_of
 from events.types.curation import CuratorUndone
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.people import (
     PERSON_EVENTS,
     PersonAliased,
@@ -37,6 +37,17 @@ def person_id(owner: str, handle: str) -> UUID:
 
 def noted_handle(noted: PersonNoted) -> str:
     return handle_of(noted.name, tie_of(noted.kinship) if noted.kinship else "")
+
+
+def handles_in(payload: Payload) -> set[str]:
+    """Returns the handles of the people whom an event names. Later events say the ids of these people."""
+    match payload:
+        case PersonNoted():
+            return {noted_handle(payload)}
+        case PersonAliased():
+            return {handles_of_alias(payload.alias, payload.kind)}
+        case _:
+            return {each.handle for each in read_card(payload).mentions}
 
 
 TieIds = tuple[UUID, UUID, UUID]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from events.types.codec import event_type
 
@@ -17,6 +17,11 @@ def relation_stream(from_card: UUID, predicate: Predicate, to_card: UUID) -> str
     """Returns the stream of the events about a relation."""
     ends = f"{from_card}/{predicate}/{to_card}"
     return f"relation/{sha256(ends.encode()).hexdigest()[:32]}"
+
+
+def retraction_of(card_id: UUID) -> UUID:
+    """Returns the id that stands for who retracts a card when no other card takes its place."""
+    return uuid5(card_id, "retraction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

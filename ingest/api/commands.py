@@ -5,7 +5,7 @@ A command changes and destroys no card. A repeated command returns the place of 
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from psycopg.rows import TupleRow
 
@@ -17,7 +17,14 @@ from events.platform.database import Connection, statement, tuples_of
 from events.store.asking import events_below, first_event
 from events.types.envelope import Event, NewEvent, Payload, partition_of, uuid7
 from events.types.modes import CardReclassified
-from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, Relation, relation_stream
+from events.types.relations import (
+    CardsConnected,
+    ConnectionWithdrawn,
+    Predicate,
+    Relation,
+    relation_stream,
+    retraction_of,
+)
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
 from ingest.decider import OF_THE_USER, Aggregate, Command, Decision, Keyed, Outcome, decide
@@ -192,11 +199,6 @@ def _cause(connection: Connection, owner: str, card_id: UUID) -> UUID | None:
     values = {"user_id": owner, "card": card_id, "partition": partition_of(owner)}
     row = first_row(connection, "cause_of_card", **values)
     return None if row is None else row[0]
-
-
-def retraction_of(card_id: UUID) -> UUID:
-    """Returns the id that stands for who retracts a card when no other card takes its place."""
-    return uuid5(card_id, "retraction")
 
 
 def new_relation(payload: Relation, after: Sequence[NewEvent] = ()) -> Decision:

@@ -12,7 +12,7 @@ from events.platform.database import Connection
 from events.store.bounds import fault_of
 from events.types.cards import CardOrigin, EventNoted, StateAsserted
 from events.types.envelope import Event, Payload, uuid7
-from events.types.relations import CardsConnected
+from events.types.relations import CardsConnected, retraction_of
 from ingest.api.authority import TargetCard, origins, refuse_agent, target_card
 from ingest.api.commands import (
     STREAM,
@@ -21,7 +21,6 @@ from ingest.api.commands import (
     kind_within,
     new_relation,
     relation_event,
-    retraction_of,
 )
 from ingest.api.concept_commands import Words, edit
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
@@ -59,7 +58,8 @@ def correct(
                 "the card is superseded, contested or records an end; correct the card that holds now",
             )
         stated = refuse_agent(connection, owner, card_id, card, command)
-        own = next((each for each in stated if each.event_id == card_id), None)
+        # The event of an overwritten card does not state what the card says now.
+        own = max(stated, key=lambda each: (each.event_id == card_id, each.position), default=None)
         if own is None or not isinstance(own.payload, StateAsserted | EventNoted):
             raise missing("card", "card_id")
         payload = _corrected(own.payload, card, right, command)

@@ -38,7 +38,7 @@ from projectors.cards.related_rows import (
 )
 from projectors.cards.statement import Key, Statement, identity_groups
 from projectors.cards.subjects import Subjects, Tie, Told
-from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_timeline
+from projectors.cards.timeline import REMARKING, Remarks, Timeline, ValidPeriod, state_timeline
 
 CardKey = tuple[str, str, UUID]  # user, kind, card
 _K = TypeVar("_K")
@@ -101,7 +101,7 @@ def remarked(event: Event) -> UUID | None:
         return payload.arbitration_id
     if isinstance(payload, CardVerified | CardReclassified | ConceptPinned):
         return payload.card_id
-    if isinstance(payload, CardsConnected | ConnectionWithdrawn) and payload.predicate == "retracts":
+    if isinstance(payload, CardsConnected | ConnectionWithdrawn) and payload.predicate in REMARKING:
         return payload.to_card
     return None
 

@@ -9,6 +9,7 @@ A timeline is ordered by *effective* time.
 - A mistake that the same session corrects was never true. Its card is retracted.
 - A contested statement that is not accepted was never current.
 - What a card said was never true when a relation retracts the card. What is said again after the relation counts.
+- A value that is said again after a relation put another card in the place of its card is a card of its own.
 """
 
 from collections import defaultdict
@@ -22,12 +23,16 @@ from events.types.envelope import Event
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import ConflictResolver, ContestedStatement, OrderedStatement, Thresholds
+from projectors.cards.connections import SUPERSEDING
 from projectors.cards.corrections import Correction, find_corrections
 from projectors.cards.statement import Statement, in_order
 
 _A_DAY = timedelta(days=1)
 _NEWS = timedelta(days=30)
 """How long after a change its words are news. Told later, the change is history, and what was said since holds."""
+
+REMARKING = (*SUPERSEDING, "retracts")
+"""The relations after which what their older card said may be said again."""
 
 Remarks = Mapping[UUID, Sequence[Event]]
 """The remarks on statements, by the event of the statement."""
@@ -139,15 +144,23 @@ def _retractions(
     remarks: Remarks, corrections: Mapping[tuple[UUID | None, UUID], int]
 ) -> list[tuple[int, UUID]]:
     """Returns the position and the target of each retraction in force, in the order of the log."""
-    in_force: dict[tuple[UUID, UUID], int] = {}
+    return sorted(
+        (corrections.get((target, by), position), target)
+        for (target, by, predicate), position in _in_force(remarks).items()
+        if predicate == "retracts"
+    )
+
+
+def _in_force(remarks: Remarks) -> dict[tuple[UUID, UUID, str], int]:
+    """Returns the positions of the relations that no later event withdrew, by target, source and predicate."""
+    in_force: dict[tuple[UUID, UUID, str], int] = {}
     for target, about in remarks.items():
         for event in sorted(about, key=lambda event: event.position):
             if isinstance(event.payload, CardsConnected):
-                ends = (target, event.payload.from_card)
-                in_force[ends] = corrections.get(ends, event.position)
+                in_force[target, event.payload.from_card, event.payload.predicate] = event.position
             elif isinstance(event.payload, ConnectionWithdrawn):
-                in_force.pop((target, event.payload.from_card), None)
-    return sorted((position, target) for (target, _), position in in_force.items())
+                in_force.pop((target, event.payload.from_card, event.payload.predicate), None)
+    return in_force
 
 
 def _state_timeline(
@@ -166,7 +179,7 @@ def _state_timeline(
         counted, contests = resolver.accepted, resolver.contests
     else:
         counted.sort(key=lambda each: (each.effective_at, each.number))
-    walk = _Walk()
+    walk = _Walk(remarks)
     for each in counted:
         walk.take(each)
     walk.periods += [_never_true(claims, ordered, retracted=True) for claims in wrong]
@@ -345,9 +358,15 @@ def _without_switches(
 class _Walk:
     """Makes valid periods of the statements that count, taken in order of effective time."""
 
-    def __init__(self) -> None:
+    def __init__(self, remarks: Remarks) -> None:
         self.periods: list[ValidPeriod] = []
         self.links: list[_Link] = []
+        replaced = [
+            (position, target)
+            for (target, _, predicate), position in _in_force(remarks).items()
+            if predicate in SUPERSEDING
+        ]
+        self._replaced_at = {target: position for position, target in sorted(replaced, reverse=True)}
         self._open: dict[str, ValidPeriod] = {}
         self._last: dict[
             str, ValidPeriod
@@ -387,6 +406,12 @@ class _Walk:
         replaced = None if ordered.replaces is None else self._open.get(ordered.replaces)
         superseded = [replaced] if replaced is not None else []
         period = self._open.get(value)
+        if period is not None and self._was_replaced(period, statement):
+            period.superseded_at = instant
+            since = instant.date().isoformat()
+            reason = f"{statement.state.concept_key} is {statement.state.value} again, as of {since}"
+            self.links.append(_Link(statement, period.first, "update", reason))
+            period = None
         if period is not None:
             period.agreeing.append(statement)
         elif replaced is not None:
@@ -400,7 +425,7 @@ class _Walk:
             self.periods.append(period)
             # A statement with its own end supersedes nothing. The periods around it stay as they are.
             if statement.single and not ordered.coexists and until is None:
-                superseded = list(self._open.values())
+                superseded = [each for key, each in self._open.items() if key != value]
         if until is not None:
             period.superseded_at = max(until, period.effective_at)
         for older in superseded:
@@ -410,6 +435,11 @@ class _Walk:
                 _Link(statement, older.first, "update", _reason(statement.state, older.latest.state))
             )
         self._open[value] = self._last[value] = period
+
+    def _was_replaced(self, period: ValidPeriod, statement: Statement) -> bool:
+        """True when a relation put another card in the place of that of ``period``, before ``statement``."""
+        position = self._replaced_at.get(period.first.event.event_id)
+        return position is not None and position < statement.event.position
 
 
 def _reason(newer: StateAsserted, older: StateAsserted) -> str:

@@ -9,12 +9,14 @@ from uuid import UUID
 
 import orjson
 
+from events.people.judgement import handles_in, person_id
 from events.platform.database import Connection, one_row, statement
 from events.store import log
+from events.types import tenancy
 from events.types.codec import PayloadError, UnknownEventTypeError, decode
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.json_values import JsonObject
-from events.types.relations import Relation
+from events.types.relations import Relation, retraction_of
 from events.types.webhooks import STREAM
 from retrieval.export.export import FORMAT, KIND
 
@@ -37,8 +39,9 @@ class ImportedUser:
 
 
 class _Importer:
-    def __init__(self, connection: Connection, storage_id: str, *, fresh_ids: bool) -> None:
+    def __init__(self, connection: Connection, exported: str, storage_id: str, *, fresh_ids: bool) -> None:
         self._connection = connection
+        self._exported = exported
         self._storage_id = storage_id
         self._fresh_ids = fresh_ids
         self._ids: dict[str, str] = {}
@@ -51,12 +54,15 @@ class _Importer:
         if data is None:
             raise ImportRefusedError(f"line {number}: the event could not be read when it was exported")
         if self._fresh_ids:
-            self._ids[line["event_id"]] = str(uuid7())
+            old, new = UUID(line["event_id"]), uuid7()
+            self._ids |= {str(old): str(new), str(retraction_of(old)): str(retraction_of(new))}
         refers = {position for name in ("turn_positions", "positions") for position in data.get(name) or ()}
         if not refers.isdisjoint(position for position, _ in self._waiting):
             self.flush()
         payload = decode(line["type"], line["schema_version"], self._renamed(data))
         payload = _placed(payload, self._positions)
+        for handle in handles_in(payload):
+            self._ids[str(person_id(self._exported, handle))] = str(person_id(self._storage_id, handle))
         key = line["dedupe_key"]
         event = NewEvent(
             event_id=UUID(self._renamed(line["event_id"])),
@@ -88,7 +94,7 @@ class _Importer:
         return _ID.sub(lambda found: self._ids.get(found[0], found[0]), name)
 
     def _renamed(self, value: Any) -> Any:
-        """Returns ``value`` with the new id in the place of every id of an exported event."""
+        """Returns ``value`` with the new id in the place of every id that is another one here."""
         if isinstance(value, str):
             return self._ids.get(value, value)
         if isinstance(value, list):
@@ -106,17 +112,20 @@ def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str)
     """
     turns = events = 0
     importer: _Importer | None = None
+    exported = ""
     end: Mapping[str, object] | None = None
     with connection.transaction():
         for number, text in enumerate(lines, 1):
             try:
                 line = orjson.loads(text)
                 kind = line["kind"]
-                if number == 1 and (line["archive"], line["format"]) != (KIND, FORMAT):
-                    raise ValueError("format")
+                if number == 1:
+                    if (line["archive"], line["format"]) != (KIND, FORMAT):
+                        raise ValueError("format")
+                    exported = tenancy.storage_id(line["tenant"], line["user_id"])
                 if kind in ("turn", "event") and line["type"] != _TOMBSTONE and line["stream"] != STREAM:
                     if importer is None:
-                        importer = _begun(connection, storage_id, line["event_id"])
+                        importer = _begun(connection, exported, storage_id, line["event_id"])
                     importer.add(number, line)
                     turns, events = turns + (kind == "turn"), events + (kind == "event")
                 elif kind == "end":
@@ -135,7 +144,7 @@ def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str)
     return ImportedUser(turns, events)
 
 
-def _begun(connection: Connection, storage_id: str, first: str) -> _Importer:
+def _begun(connection: Connection, exported: str, storage_id: str, first: str) -> _Importer:
     row = one_row(
         connection,
         statement(_PACKAGE, "known_before"),
@@ -143,7 +152,7 @@ def _begun(connection: Connection, storage_id: str, first: str) -> _Importer:
     )
     if row[0]:
         raise ImportRefusedError("this log has events of the user: import the user under another name")
-    return _Importer(connection, storage_id, fresh_ids=row[1])
+    return _Importer(connection, exported, storage_id, fresh_ids=row[1])
 
 
 def _placed(payload: object, positions: Mapping[int, int]) -> object:

@@ -81,6 +81,12 @@ def test_words_alone_and_one_of_several_values_are_corrected(memory: Memory) -> 
     memory.post(f"cards/{tea}/correct", content="collects rare tea")
     memory.post(f"cards/{chess}/correct", value="go")
     assert sorted(residences(memory)) == ["collects rare tea", "hobby is go"]
+
+    hiking = memory.state("hobby", "hiking", day(2), **many)
+    memory.state("hobby", "climbing", day(3), statement="updated", replaces="hiking", **many)
+    memory.fold()
+    memory.post(f"cards/{hiking}/correct", value="caving")
+    assert sorted(residences(memory)) == ["collects rare tea", "hobby is caving", "hobby is go"]
     assert rebuild(memory.database, verify=True).equal
 
 

@@ -21,12 +21,14 @@ from events.webhooks import webhooks_of
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
 from ingest.webhooks.message import new_secret
+from projectors.people import PeopleProjector
 from retrieval.export.export import export
 from retrieval.export.user_import import ImportRefusedError, import_user
 from retrieval.export.users import users
 from retrieval.http.read_api import create_app
 from tests.support.ingest.memories import Memory, words_in_tables
 from tests.support.projectors.folding import event
+from tests.support.retrieval.core_documents import Documents, documents
 
 SAID = (
     "I live in Montevideo.", "My dog is called Bartholomew.", "I moved to Valparaiso last week.",
@@ -86,6 +88,64 @@ def test_an_imported_user_has_the_same_cards(memory: Memory, connection: Connect
     assert cards(lines(connection, "ada-again")) == cards(lines(connection, "ada"))
     assert verify(connection).faults == ()
     assert "Lisbon" not in json.dumps(lines(connection, "ada-again"))
+
+
+def what_is_known(ada: Documents, connection: Connection) -> list[Any]:
+    """The people, the cards and the document of a user, without what differs in every log."""
+    found = ada.done(ada.read.get("/v1/people", params={"user_id": ada.user}))
+    names = {}
+    for each in found["people"]:
+        each["merged"] = len(each["merged"])
+        names[each.pop("person_id")] = each["name"], tuple(each["kinship"])
+    pairs = [(names[each["person_id"]], names[each["into_id"]]) for each in found["proposals"]]
+    queue = [
+        (each["path"], each["status"]) for each in ada.done(ada.get("/queue", status="refused"))["entries"]
+    ]
+    document = ada.document()
+    del document["_meta"]["lastUpdated"]
+    return [sorted(found["people"], key=str), pairs, cards(lines(connection, ada.user)), document, queue]
+
+
+def test_what_was_decided_of_a_user_holds_under_another_name(
+    database: str, redis_url: str, connection: Connection
+) -> None:
+    with documents(database, redis_url, connection) as ada:
+        here = Memory(database)
+        here.projectors.append(PeopleProjector())
+        told = ("Noor from work", "Noora Haddad", "My sister Noor", "Chris from school", "My boss Kim")
+        here.say(connection, ada.user, *(f"{who} told me that the lake is cold." for who in told))
+        here.say(connection, ada.user, "I live in Porto.", "My dog is called Rex.", "I work at a bakery.")
+        here.understand(connection)
+
+        def post(path: str, **body: Any) -> dict[str, Any]:
+            answer = ada.write.post(f"/v1/{path}", json={"user_id": ada.user, **body})
+            assert answer.status_code < 300, answer.text
+            done: dict[str, Any] = answer.json()
+            return done
+
+        found = ada.done(ada.read.get("/v1/people", params={"user_id": ada.user}))["people"]
+        of = {" ".join([each["name"], *each["kinship"]]): each["person_id"] for each in found}
+        kim = post("people", name="Kim", kinship="neighbour")["person_id"]
+        post(f"people/{kim}/alias", alias="Kimmy")
+        post(f"people/{of['Noor work']}/merge", into_id=of["Noora Haddad"])
+        post(f"people/{of['Chris school']}/merge", into_id=of["Noora Haddad"])
+        post(f"people/{of['Chris school']}/split", from_id=of["Noora Haddad"])
+        post(f"people/{of['Noor sister']}/distinct", other_id=of["Noora Haddad"])
+        [porto] = [each["card_id"] for each in lines(connection, "ada") if each.get("value") == "Porto"]
+        retracted = post(f"cards/{porto}/retract", reason="no")
+        assert retracted["duplicate"] is False
+        waiting = ada.refused({"op": "remove", "path": "/profile/nothing"})["queue_id"]
+        ada.done(ada.send(f"queue/{waiting}/refuse", {"by": "Ada"}))
+        here.understand(connection)
+
+        before = what_is_known(ada, connection)
+        import_user(connection, list(export(connection, ada.user)), "acme-eve")
+        here.understand(connection)
+        eve = ada.of("acme-eve")
+        assert what_is_known(eve, connection) == before
+        ada.user = eve.user
+        [porto] = [each["card_id"] for each in lines(connection, eve.user) if each.get("value") == "Porto"]
+        assert post(f"cards/{porto}/retract", reason="no")["duplicate"] is True
 
 
 def test_an_export_holds_no_secret_of_a_webhook(memory: Memory, connection: Connection) -> None:

@@ -9,6 +9,7 @@ from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, Predicate
 from retrieval.cards.slice import AXES
 from tests.support.conversing import START, Memory, day, instant_after, recorded, remembering
+from tests.support.projectors.folding import rebuild
 
 # --- slices
 
@@ -309,6 +310,14 @@ def test_what_was_retracted_or_superseded_by_an_edge_is_hidden(memory: Memory) -
     assert memory.contents(kind="state", status="retracted") == ["pet is cat"]
     assert memory.contents(kind="state", as_of=day(20).isoformat()) == ["pet is dog"]
     assert memory.get(f"cards/{dog}/latest")["card"]["content"] == "the dog died"
+
+    again = memory.state("pet", "dog", day(40), cardinality="multi_value")
+    memory.fold()
+    assert memory.contents(kind="state") == ["pet is dog"]
+    assert memory.get(f"cards/{dog}/latest")["card"]["card_id"] == str(again)
+    assert memory.get(f"cards/{dog}")["superseded_at"] == memory.get(f"cards/{again}")["effective_at"]
+    assert memory.contents(kind="state", as_of=day(35).isoformat()) == []
+    assert rebuild(memory.database, verify=True).equal
 
 
 def test_concepts_are_related_both_ways_and_episodes_know_their_cards(memory: Memory) -> None:

@@ -11,7 +11,7 @@ from projectors.core.projector import CoreProjector
 from projectors.people import PeopleProjector
 from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
-from tests.support.projectors.folding import ORIGIN, fold_live, settings_of
+from tests.support.projectors.folding import ORIGIN, fold_live, rebuild, settings_of
 from tests.support.retrieval.channels import recall
 from tests.support.waiting import ALONE
 
@@ -69,6 +69,36 @@ def test_a_predicate_is_read_alike_everywhere(memory: Memory, predicate: str) ->
     assert [card["content"] for card in known["facts"]] == listed
     places = document["dynamicCategories"]["mia"]["data"]
     assert [key for key in ("hobby", "instrument") if places.get(key)] == [KEYS[each] for each in listed]
+
+
+@pytest.mark.parametrize("cardinality", ["single_value", "multi_value"])
+@pytest.mark.parametrize("predicate", ["update", "state_change", "retracts"])
+def test_what_is_said_again_after_a_relation_holds_again(
+    memory: Memory, predicate: str, cardinality: str
+) -> None:
+    said: dict[str, Any] = {"entity": "Mia", "content": COARSE, "cardinality": cardinality}
+    old = memory.state("instrument", "cello", day(0), **said)
+    gone = memory.event("Mia sold the cello", day(5))
+    memory.fold()
+    ends: dict[str, Any] = {"from_card": str(gone), "to_card": str(old)}
+    relation = memory.post("relations", **ends, predicate=predicate, reason="sold")
+    memory.fold()
+    assert memory.contents(kind="state") == []
+    again = memory.state("instrument", "cello", day(9), **said)
+    for projector in (None, CoreProjector()):
+        fold_live(memory.database, projector)
+    assert [each["card_id"] for each in memory.cards(kind="state")] == [str(again)]
+    found = recall(memory.database, "Which instrument does Mia play?", kinds=["state"])["cards"]
+    assert [each["card_id"] for each in found] == [str(again)]
+    with TestClient(create_app(settings_of(memory.database, **ALONE))) as client:
+        document = client.get(f"/v1/memory/{memory.user}").json()["document"]
+    assert "cello" in str(document["dynamicCategories"]["mia"]["data"]["instrument"])
+
+    memory.post(f"relations/{relation['event_id']}/withdraw", reason="not sold")
+    memory.fold()
+    [card] = memory.cards(kind="state")
+    assert (card["card_id"], card["mentions"]) == (str(old), 2)
+    assert rebuild(memory.database, verify=True).equal
 
 
 def test_a_condition_is_shown_with_what_it_is_about(memory: Memory) -> None:
