@@ -9,6 +9,7 @@ from uuid import UUID
 from events.platform.database import Connection, statement
 from events.platform.linger import UNHURRIED_S
 from events.store.log import reason_of
+from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified, ModeReembedded
@@ -20,7 +21,6 @@ from events.types.references import (
     reference_id,
 )
 from projectors.embedding.embedders import Embedders, Space
-from projectors.embedding.passages import line_of
 from projectors.generations.projector import Hindrance, Projector, ProjectorBlockedError
 from projectors.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
@@ -28,7 +28,7 @@ from projectors.vectors.blocked import BlockedSlots
 from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of
 from projectors.vectors.slots import Slotted, slotted
 from projectors.vectors.spaces import keep
-from projectors.vectors.words import Worded, card_of, last_of_each_card, passage_of
+from projectors.vectors.words import Worded, card_of, last_of_each_card, line_of, line_of_card
 
 logger = logging.getLogger(__name__)
 
@@ -141,8 +141,10 @@ class VectorsProjector(Projector):
         lines: set[str] = set()
         for event in events:
             if isinstance(event.payload, Worded):
-                passage = passage_of(event.payload)
-                lines |= {line_of(said) for said in (passage.said, *passage.before)}
+                lines.add(line_of_card(event.payload))
+                if isinstance(event.payload, EventNoted):
+                    # An earlier version embedded the turns before a card, too.
+                    lines.update(map(line_of, event.payload.before))
         if not lines:
             return 0
         hashes = {"hashes": sorted(map(hash_of, lines))}

@@ -11,7 +11,6 @@ from events.platform.database import Connection, statement
 from events.store.copying import copying
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, checked
 from projectors.embedding.embedders import Embedders
-from projectors.embedding.passages import embed_passages
 from projectors.vectors.blocked import BlockedSlots
 from projectors.vectors.slots import Slotted
 from projectors.vectors.spaces import embedders_in_use
@@ -86,9 +85,7 @@ class SlotEmbedder:
             raise EmbedderUnavailableError(
                 f"{embedder.name} has {embedder.dimension} dimensions; use a model with one of {DIMENSIONS}"
             )
-        return embed_passages(
-            lambda lines: _remembered(connection, embedder, lines), [each.passage for each in cards]
-        )
+        return _remembered(connection, embedder, [each.line for each in cards])
 
 
 def _remembered(connection: Connection, embedder: Embedder, lines: Sequence[str]) -> Vectors:

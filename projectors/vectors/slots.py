@@ -12,19 +12,18 @@ from events.platform.database import Connection
 from events.types.envelope import Event
 from events.types.modes import ModeReembedded
 from projectors.embedding.embedders import Embedders
-from projectors.embedding.passages import Passage
 from projectors.vectors.words import project_of, worded
 
 
 @dataclass(frozen=True, slots=True)
 class Slotted:
-    """The event that makes a card's vector, with the card's words and slot.
+    """The event that makes a card's vector, with the text to embed and the card's slot.
 
     ``reembedded`` are the names, each with its project or None, under which the card was embedded again.
     """
 
     event: Event
-    passage: Passage
+    line: str
     slot: str
     reembedded: frozenset[tuple[str, str | None]]
 
@@ -36,14 +35,14 @@ def slotted(connection: Connection, embedders: Embedders, events: Sequence[Event
         return []
     registries = RegistriesAt(connection, [event for event, _, _, _ in cards])
     found = []
-    for event, payload, mode, passage in cards:
+    for event, payload, mode, line in cards:
         project = project_of(payload)
         since = list(_covering(registries.reembedded_after(event.user_id, event.position), project, mode))
         registry = since[-1].registry if since else registries.of(event.user_id, event.position)
         found.append(
             Slotted(
                 event,
-                passage,
+                line,
                 embedders.slot_of_card(Modes(registry), project, mode),
                 frozenset((each.name, each.project_id) for each in since),
             )

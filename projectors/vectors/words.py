@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from events.language.chinese_script import has_cjk
 from events.platform.database import Connection, rows_of, statement
 from events.store.log import event_if_readable
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
@@ -10,7 +11,6 @@ from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified
 from events.types.references import ReferenceArchived, ReferenceChanged, ReferenceCreated, ReferenceMoved
-from projectors.embedding.passages import Passage
 
 _PACKAGE = "projectors.vectors"
 
@@ -27,18 +27,28 @@ def card_of(event: Event) -> UUID:
     return event.event_id
 
 
-def passage_of(payload: Worded) -> Passage:
-    """Returns the words that a card is found by: its content, and for an event the utterances before it."""
+def line_of(said: Utterance) -> str:
+    """Returns the text to embed, with the speaker's name. A question about a person is then near the person's words.
+
+    An English sentence tells a model more than a name and a colon (docs/benchmarks.md). No set of Chinese turns with
+    names was measured. The turns before are no part of it: their words find a reply, and their meaning leads astray.
+    """
+    if not said.speaker:
+        return said.text
+    return f"{said.speaker}: {said.text}" if has_cjk(said.text) else f"{said.speaker} said: {said.text}"
+
+
+def line_of_card(payload: Worded) -> str:
+    """Returns the text to embed of a card."""
     if isinstance(payload, ReferenceCreated | ReferenceChanged):
-        return Passage(Utterance(payload.rendering, None), ())
-    said = Utterance(payload.content, payload.origin.speaker)
-    return Passage(said, payload.before if isinstance(payload, EventNoted) else ())
+        return payload.rendering
+    return line_of(Utterance(payload.content, payload.origin.speaker))
 
 
 def worded(
     connection: Connection, events: Sequence[Event]
-) -> Iterator[tuple[Event, Worded, str | None, Passage]]:
-    """Yields the events that make a vector: each with the card's own event, its mode and its words.
+) -> Iterator[tuple[Event, Worded, str | None, str]]:
+    """Yields the events that make a vector: each with the card's own event, its mode and the text to embed.
 
     The words of a reclassified card come from its own event. An erased card has none.
     """
@@ -58,11 +68,11 @@ def worded(
     for event in events:
         payload = event.payload
         if isinstance(payload, Worded):
-            yield event, payload, _mode_of(payload), passage_of(payload)
+            yield event, payload, _mode_of(payload), line_of_card(payload)
         elif isinstance(payload, CardReclassified):
             made_by = own.get((event.user_id, payload.card_id))
             if made_by is not None and isinstance(made_by.payload, Worded):
-                yield event, made_by.payload, payload.mode, passage_of(made_by.payload)
+                yield event, made_by.payload, payload.mode, line_of_card(made_by.payload)
 
 
 def project_of(payload: Worded) -> str:

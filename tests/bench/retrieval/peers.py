@@ -31,8 +31,8 @@ from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.server import LOOPBACK
 from events.platform.settings import variable_of
 from events.types.cards import Utterance
-from projectors.embedding.passages import line_of
 from projectors.embedding.remote_embedder import RemoteEmbedder
+from projectors.vectors.words import line_of
 from tests.bench.retrieval.quality import CUTS, Answer, Place, floors, of_users, scores
 from tests.bench.support.locomo import push
 from tests.bench.support.recall_data import Asked, EvalSet, lifebench, locomo

@@ -9,7 +9,7 @@ from events.language.chinese_script import has_cjk
 from events.language.terms import question_terms
 from events.types.cards import Utterance
 from projectors.embedding.embedder import Vectors
-from projectors.embedding.passages import line_of
+from projectors.vectors.words import line_of
 from tests.bench.support.recall_data import Asked
 from tests.bench.support.scoring import Bm25, Channel, Scores, counts, reciprocal
 
