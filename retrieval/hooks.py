@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from events.http.body import Body
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, fields_of, parse_turn
 
 MAX_QUESTION_BYTES = 16 * 1024
@@ -63,7 +64,8 @@ def knows_something(blocks: Iterable[str]) -> bool:
 
 
 class HookEvent(
-    BaseModel,
+    Body,
+    extra="ignore",
     json_schema_extra={
         "examples": [
             {

@@ -3,25 +3,21 @@
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import iscoroutinefunction
+from re import subn
 from typing import Any
+from urllib.parse import unquote
 
 from fastapi import FastAPI
 from fastapi.params import Depends
 from fastapi.responses import Response
 from fastapi.routing import APIRoute, APIRouter
-from starlette.convertors import PathConvertor, register_url_convertor
-from starlette.routing import compile_path
+from starlette.routing import Match, compile_path
+from starlette.types import Scope
 
 from events.resources.resource import json_of
 
-
-class _NameConvertor(PathConvertor):
-    """A part of a path that an app chose, such as the id of a turn. It may hold a slash, and is never empty."""
-
-    regex = r"[\s\S]+"
-
-
-register_url_convertor("name", _NameConvertor())
+_SLASH = "\udc2f"
+"""Stands for an encoded slash while a route takes a path apart. A path holds no lone surrogate."""
 
 
 class AnsweringRoute(APIRoute):
@@ -30,6 +26,7 @@ class AnsweringRoute(APIRoute):
     The annotation of the return value is the shape in the OpenAPI document, and mypy holds the route to it. The
     resource was checked when it was made, so it is not checked again. A route that takes a ``Response`` sets the status
     and the headers of the answer with it. The name of the function is the operation id, unless the route has another.
+    An id in a path may hold any character: an encoded slash is a part of the id and separates nothing.
     A route knows at once which requests are its own. The rest, which takes a millisecond to make, is made for the
     first request, or for the OpenAPI document.
     """
@@ -51,6 +48,17 @@ class AnsweringRoute(APIRoute):
             raise AttributeError(f"a route has no {name}", name=name, obj=self)
         self._rest(dependencies=self.dependencies)
         return self.__dict__[name]
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        split, slashes = subn("(?i)%2f", _SLASH, scope.get("raw_path", b"").decode("latin-1"))
+        if not slashes:
+            return super().matches(scope)
+        match, found = super().matches({**scope, "path": unquote(split)})
+        if match is not Match.NONE:
+            found["path_params"] = {
+                name: each.replace(_SLASH, "/") for name, each in found["path_params"].items()
+            }
+        return match, found
 
 
 _LATER = frozenset({*APIRoute.__annotations__, "app", "name", "form_limits"})

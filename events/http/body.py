@@ -1,8 +1,9 @@
-"""Parses JSON bodies within bounds."""
+"""JSON bodies: parsed within bounds, and the base of their models."""
 
 import re
 
 import orjson
+from pydantic import BaseModel
 
 from events.http.errors import invalid
 
@@ -12,8 +13,13 @@ its text."""
 MAX_DEPTH = 32
 """Levels of nested arrays and objects. No request needs more than 5. Much deeper documents cannot even be printed."""
 
+
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[{\]}]")
+
+
+class Body(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=True):
+    """A body or a part of one. A field takes only the JSON type that it documents: "5" is no number."""
 
 
 def parsed(body: bytes) -> object:

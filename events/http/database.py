@@ -33,7 +33,8 @@ def problem_of(error: BaseException, title: str) -> ProblemError:
     """Returns the problem document for an error of the database.
 
     503 with ``title``: the server is away, has no tables yet or has those of another version, so the same request may
-    succeed later. 422: the data of the request are at fault (SQLSTATE 22xxx, 54xxx), so the client should not send them
+    succeed later. A wrong statement of Cardlog looks like tables of another version, and the log shows the statement.
+    422: the data of the request are at fault (SQLSTATE 22xxx, 54xxx), so the client should not send them
     again. 500: anything else.
     """
     message = error.diag.message_primary if isinstance(error, psycopg.Error) else None
@@ -43,9 +44,12 @@ def problem_of(error: BaseException, title: str) -> ProblemError:
     if isinstance(error, _OTHER_TABLES):
         reason = (
             f"tables are missing or of another version of Cardlog ({reason}); see that the workers run, and run the "
-            "rebuild that cardlog doctor names (cardlog rebuild PROJECTION)"
+            "rebuild that cardlog doctor names (cardlog rebuild PROJECTION); if cardlog doctor names none, Cardlog is "
+            "at fault, and the log of the service shows the statement"
         )
-        logger.warning("a request failed: %s", reason)
+        # Every request may miss a table before the first fold. The name of the table is enough then.
+        place = None if isinstance(error, psycopg.errors.UndefinedTable) else error
+        logger.error("a statement of one request does not fit the tables: %s", reason, exc_info=place)
     if is_gone(error) or isinstance(error, _OTHER_TABLES):
         return ProblemError(503, title, reason)
     if isinstance(error, psycopg.Error) and is_the_datas_fault(error):

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid
@@ -19,7 +19,7 @@ Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(ByAgent, BaseModel, use_attribute_docstrings=True):
+class _ConceptIn(ByAgent):
     user_id: Name = Field(description="whose memory this is")
     agent_id: Name | None = None
     """the agent that concludes it; the concept is then agent_inferred"""
@@ -30,8 +30,8 @@ class ConceptIn(_ConceptIn):
 
     title: Title = Field(description="its name")
     definition: Words = Field(description="what it is")
-    aliases: Annotated[Names, Field(description="its other names")] = []
-    related: Annotated[Names, Field(description="names of concepts that it is related to")] = []
+    aliases: Names = Field([], description="its other names")
+    related: Names = Field([], description="names of concepts that it is related to")
     project_id: Name = "default"
     mode: Name | None = None
 
@@ -41,8 +41,8 @@ class ConceptEditIn(_ConceptIn):
 
     title: Annotated[Title | None, Field(description="its new name; the old one stays another name")] = None
     definition: Annotated[Words | None, Field(description="what it is, in the place of before")] = None
-    aliases: Annotated[Names, Field(description="further names")] = []
-    related: Annotated[Names, Field(description="names of further concepts that it is related to")] = []
+    aliases: Names = Field([], description="further names")
+    related: Names = Field([], description="names of further concepts that it is related to")
 
 
 class ConceptMergeIn(_ConceptIn):

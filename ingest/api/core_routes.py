@@ -9,12 +9,13 @@ from typing import Annotated, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
 from events.http.access import Writer, require_user
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.errors import conflict, invalid, missing, reason_of
 from events.http.fields import Name, Uuid, Words
 from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
@@ -43,14 +44,14 @@ CORRECTED = "user_correction"
 """The source of what the user corrects."""
 
 
-class Authored(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class Authored(Body):
     """Who sends a command, and why."""
 
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class OpEvent(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class OpEvent(Body):
     """The member ``_event`` of an operation: what the patch rests on."""
 
     source: Name | None = None
@@ -62,7 +63,6 @@ class OpEvent(BaseModel, extra="forbid", use_attribute_docstrings=True):
 class PatchIn(
     OpEvent,
     Authored,
-    extra="forbid",
     json_schema_extra={
         "examples": [
             {"actor": "agent", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
@@ -83,7 +83,7 @@ class PatchIn(
     """the event as its sender knows it; the same as an Idempotency-Key"""
     expected_version: Annotated[int | None, Field(ge=0, le=MAX_VERSION)] = None
     """the version that the caller saw; any other one is a 409"""
-    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that say so")] = []
+    turn_ids: list[Name] = Field([], max_length=100, description="the turns that say so")
 
 
 class RollbackIn(Authored):

@@ -92,7 +92,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
 
         return answer(work, dry_run=dry_run, field="name")
 
-    @router.delete("/v1/turns/{turn_id:name}", summary="Erase one turn, and everything that was made of it")
+    @router.delete("/v1/turns/{turn_id}", summary="Erase one turn, and everything that was made of it")
     def erase_turn(
         caller: Writer,
         turn_id: Annotated[str, Path(min_length=1, **_LONGEST)],

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.errors import ProblemError, invalid
 from events.http.fields import DayOrInstant, Name, Words
 from events.http.places import Places
@@ -36,7 +37,7 @@ _T = TypeVar("_T")
 _LOOK_EVERY_S = 0.1
 
 
-class OldMessageIn(BaseModel, extra="forbid"):
+class OldMessageIn(Body):
     """A message of an old conversation."""
 
     content: Annotated[Words, Field(description="the words of the message")]
@@ -45,8 +46,7 @@ class OldMessageIn(BaseModel, extra="forbid"):
 
 
 class MigrateIn(
-    BaseModel,
-    extra="forbid",
+    Body,
     json_schema_extra={
         "examples": [
             {
@@ -56,7 +56,6 @@ class MigrateIn(
             }
         ]
     },
-    use_attribute_docstrings=True,
 ):
     """The memory of another system: its text, or the messages of old conversations."""
 

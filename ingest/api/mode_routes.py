@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import Name, Uuid, Words
 from events.modes.reembedding import InstallationPlanner, Planner
@@ -30,7 +31,7 @@ _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
 
-class _Scoped(OfUser, use_attribute_docstrings=True):
+class _Scoped(OfUser):
     """Whose mode is meant: a mode of all projects of a user, or of one project of the user."""
 
     project_id: Name | None = None
@@ -39,7 +40,6 @@ class _Scoped(OfUser, use_attribute_docstrings=True):
 
 class ModeIn(
     _Scoped,
-    extra="forbid",
     json_schema_extra={"examples": [{"user_id": "ada", "description": "programming and debugging"}]},
 ):
     """A mode. A field that is left out keeps what was declared before."""
@@ -61,12 +61,7 @@ class RenameIn(_Scoped):
     new_name: Name
 
 
-class ReembedIn(
-    BaseModel,
-    extra="forbid",
-    json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]},
-    use_attribute_docstrings=True,
-):
+class ReembedIn(Body, json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}):
     """Whose mode gets new vectors."""
 
     user_id: Annotated[
@@ -82,12 +77,7 @@ class ReembedIn(
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
 
-class ProjectIn(
-    OfUser,
-    extra="forbid",
-    json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]},
-    use_attribute_docstrings=True,
-):
+class ProjectIn(OfUser, json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]}):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
 
     default_mode: str | None = None

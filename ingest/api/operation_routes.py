@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from fastapi import APIRouter, Path, Query
 from psycopg.rows import dict_row
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.health.stage_health import Overview
@@ -22,6 +22,7 @@ from events.http.access import (
     require_whole,
 )
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import Name, Uuid, storable
 from events.http.tokens import read_queue_key
@@ -47,9 +48,7 @@ _Because = Annotated[str, *storable(500)]
 LetterId = Annotated[str, Path(min_length=1, max_length=100, description="as listed")]
 
 
-class OperationIn(
-    BaseModel, extra="forbid", json_schema_extra={"examples": [{"action": "rebuild", "projection": "cards"}]}
-):
+class OperationIn(Body, json_schema_extra={"examples": [{"action": "rebuild", "projection": "cards"}]}):
     """An operation. Retries and drops need a user, and the others concern everybody."""
 
     action: OperationAction
@@ -65,7 +64,7 @@ class OperationIn(
     because: _Because | None = Field(None, description="why the event is dropped")
 
 
-class RetryIn(BaseModel, extra="forbid", json_schema_extra={"examples": [{"changes": {"timezone": "UTC"}}]}):
+class RetryIn(Body, json_schema_extra={"examples": [{"changes": {"timezone": "UTC"}}]}):
     """How a dead letter is corrected."""
 
     changes: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(
@@ -76,7 +75,7 @@ class RetryIn(BaseModel, extra="forbid", json_schema_extra={"examples": [{"chang
     )
 
 
-class DropIn(BaseModel, extra="forbid", json_schema_extra={"examples": [{"because": "a test"}]}):
+class DropIn(Body, json_schema_extra={"examples": [{"because": "a test"}]}):
     """Why a dead letter is dropped."""
 
     because: _Because = Field(description="the reason, which is recorded")

@@ -38,7 +38,6 @@ class _Judged(_Sent):
 
 class PersonIn(
     _Sent,
-    extra="forbid",
     json_schema_extra={"examples": [{"user_id": "u", "name": "Alex", "kinship": "sister"}]},
 ):
     """A person whom the user knows."""

@@ -25,7 +25,6 @@ Priority = Annotated[int, Field(ge=1, le=10, description="1: a trifle, 10: urgen
 
 class ProblemIn(
     FromTurns,
-    extra="forbid",
     json_schema_extra={"examples": [{"description": "Post-dinner glucose spikes", "priority": 8}]},
 ):
     """A new problem."""
@@ -39,7 +38,6 @@ class ProblemIn(
 
 class AttemptIn(
     FromTurns,
-    extra="forbid",
     json_schema_extra={
         "examples": [
             {

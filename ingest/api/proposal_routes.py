@@ -1,11 +1,12 @@
 """Proposals over HTTP: approve or refuse an op or a retraction that prose asked for."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.fields import Name, Uuid, Words
 from events.resources.references import Reference, RefusedProposal, RetractedCard
 from ingest.api.transactions import Sender, Transactions
@@ -13,7 +14,7 @@ from ingest.decider import Command
 from ingest.references import proposals
 
 
-class ApproveProposalIn(BaseModel, extra="forbid"):
+class ApproveProposalIn(Body):
     """Applies a proposal."""
 
     user_id: Name = Field(description="whose proposal this is")

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import Name, Words
 from events.platform.database import Connection
@@ -36,7 +37,7 @@ IfMatch = Annotated[
 ]
 
 
-class _Scoped(BaseModel, use_attribute_docstrings=True):
+class _Scoped(Body):
     """Who asks, and whose reference is meant: the user's own, a project's, or a team's."""
 
     user_id: Name = Field(description="who asks; the owner, unless team_id is set")
@@ -45,9 +46,7 @@ class _Scoped(BaseModel, use_attribute_docstrings=True):
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class ReferenceIn(
-    _Scoped, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "key": "groceries"}]}
-):
+class ReferenceIn(_Scoped, json_schema_extra={"examples": [{"user_id": "ada", "key": "groceries"}]}):
     """A new reference."""
 
     key: Name = Field(description="the name of the reference within its kind and scope")
@@ -65,30 +64,30 @@ class OpIn(
     op: str = Field(description="the name of the op", max_length=100)
     expected_version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
     """the version that the caller saw; any other one is a 409"""
-    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that asked for it")] = []
+    turn_ids: list[Name] = Field([], max_length=100, description="the turns that asked for it")
 
 
-class ArchiveIn(_Scoped, extra="forbid"):
+class ArchiveIn(_Scoped):
     """Puts a reference away."""
 
     reason: Words | None = None
 
 
-class RestoreIn(_Scoped, extra="forbid"):
+class RestoreIn(_Scoped):
     """Brings back a version."""
 
     version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
     """the version; else the value before the archive"""
 
 
-class TierIn(_Scoped, extra="forbid"):
+class TierIn(_Scoped):
     """Moves a reference to another tier."""
 
     tier: Tier
     reason: Words = "by hand"
 
 
-class MoveIn(_Scoped, extra="forbid"):
+class MoveIn(_Scoped):
     """Gives a reference another scope. Without a project and a team it becomes the user's own."""
 
     to_project_id: Name | None = None
@@ -212,7 +211,7 @@ def _expected(in_body: int | None, if_match: str | None) -> int | None:
     return version
 
 
-class KindIn(BaseModel, extra="forbid", populate_by_name=True):
+class KindIn(Body, populate_by_name=True):
     """A kind that the app declares."""
 
     schema_: dict[str, object] = Field(alias="schema", description="JSON Schema 2020-12 of the data")
@@ -220,7 +219,7 @@ class KindIn(BaseModel, extra="forbid", populate_by_name=True):
     description: Words = "no description"
 
 
-class MemberIn(BaseModel, extra="forbid"):
+class MemberIn(Body):
     """Who asks."""
 
     user_id: Name = Field(description="a member of the team, or its first member")

@@ -23,7 +23,6 @@ _MOST_MEMBERS = 100
 
 class PromoteIn(
     Authored,
-    extra="forbid",
     json_schema_extra={
         "examples": [
             {
@@ -49,7 +48,6 @@ class PromoteIn(
 
 class RevertIn(
     Authored,
-    extra="forbid",
     json_schema_extra={"examples": [{"category": "sleepHealth", "rationale": "too early"}]},
 ):
     """Takes a promoted category back."""

@@ -31,7 +31,7 @@ def session_router(transactions: Transactions) -> APIRouter:
     router = routes_of("sessions")
 
     @router.post(
-        "/v1/sessions/{session_id:name}/checkpoint", status_code=202, summary="Save the state of a session"
+        "/v1/sessions/{session_id}/checkpoint", status_code=202, summary="Save the state of a session"
     )
     def save_checkpoint(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
         owner = sender.owner(body.user_id, thing="session", field="session_id")

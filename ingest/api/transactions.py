@@ -11,10 +11,11 @@ from typing import Annotated, Any, TypeVar
 import psycopg
 from fastapi import Depends, Header, Request
 from psycopg_pool import ConnectionPool
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
+from events.http.body import Body
 from events.http.database import problem_of
 from events.http.errors import ProblemError
 from events.http.fields import Name
@@ -36,7 +37,7 @@ IdempotencyKey = Annotated[
 ]
 
 
-class ByAgent(BaseModel, extra="forbid"):
+class ByAgent(Body):
     """Who sends a command."""
 
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
@@ -45,10 +46,10 @@ class ByAgent(BaseModel, extra="forbid"):
 class FromTurns(ByAgent):
     """Who sends a command, and which turns tell it."""
 
-    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
+    turn_ids: list[Name] = Field([], max_length=100, description="the turns that tell it")
 
 
-class OfUser(BaseModel, extra="forbid"):
+class OfUser(Body):
     """Whose memory a command changes."""
 
     user_id: Name = Field(description="whose memory this is")

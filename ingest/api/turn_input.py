@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import owner_of
+from events.http.body import Body
 from events.http.errors import invalid, missing
 from events.http.fields import METADATA, InstantOrBlank
 from events.types.turn_contract import (
@@ -29,7 +30,7 @@ UserId = Annotated[
 Name = Annotated[str, Field(max_length=MAX_NAME_BYTES)]
 
 
-class TurnFields(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class TurnFields(Body):
     """The fields besides the words. Blank text counts as none."""
 
     session_id: Name | None = "default"
@@ -71,7 +72,7 @@ _OF_MESSAGES = (_CONTENT, _NAME, *(name for name in FIELDS if name not in (_TEXT
 _OF_CONVERSATIONS = tuple(name for name in FIELDS if name not in (_TEXT, "turn_id", "role", _SPEAKER))
 
 
-class TextPart(BaseModel, extra="forbid"):
+class TextPart(Body):
     """A part of a message."""
 
     type: Literal["text"]

@@ -107,7 +107,7 @@ class CardReader:
                 await _rows(
                     connection,
                     _CARD,
-                    _filled("page", cards),
+                    filled("page", cards),
                     {**cards.parameters(), "kind": kind, "before": before, "limit": limit + 1},
                 )
                 for kind in cards.kinds
@@ -129,7 +129,7 @@ class CardReader:
             if axis in LISTS
         )
         times = [Identifier(axis) for axis in axes if axis in TIMES]
-        query = _filled(
+        query = filled(
             "aggregate",
             cards,
             held=SQL(", ").join(map(Identifier, axes)),
@@ -137,7 +137,7 @@ class CardReader:
             lists=lists,
             places=SQL(", ").join(Literal(place) for place, _ in enumerate(axes, 1)),
             order=SQL(", ").join([*times, SQL("count DESC"), *map(Identifier, axes)]),
-            predicates=_filled("predicates", cards),
+            predicates=filled("predicates", cards),
         )
         values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
         async with (
@@ -174,7 +174,7 @@ class CardReader:
         """
         values = {**asked.parameters(), **named, "kinds": list(kinds)}
         part = statement("retrieval", "named_in")
-        cards, edges = (_filled(name, asked, named=part) for name in ("cards_named", "same_as_named"))
+        cards, edges = (filled(name, asked, named=part) for name in ("cards_named", "same_as_named"))
         async with listing(self._pool, asked.user_id, _PATIENCE_S, many=False) as connection:
             found, same_as = connection.cursor(row_factory=_CARD), connection.cursor(row_factory=_EDGE)
             try:
@@ -210,7 +210,7 @@ class CardReader:
         """
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
-            rows = await _rows(connection, dict_row, _filled("links", asked), values)
+            rows = await _rows(connection, dict_row, filled("links", asked), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
         found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
         for row in rows:
@@ -230,7 +230,7 @@ class CardReader:
                 cut = cut or len(around) > _MAX_AROUND
                 values = {**asked.parameters(), "kinds": list(KINDS), "cards": around[:_MAX_AROUND]}
                 values["limit"] = _MAX_NEIGHBOURS + 1
-                rows = await _rows(connection, dict_row, _filled("neighbours", asked), values)
+                rows = await _rows(connection, dict_row, filled("neighbours", asked), values)
                 cut = cut or len(rows) > _MAX_NEIGHBOURS
                 for row in rows:
                     ends = row["from_card"], row["to_card"]
@@ -296,7 +296,7 @@ class CardReader:
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
-            edges = await _rows(connection, _EDGE, _filled("same_as", asked), asked.parameters())
+            edges = await _rows(connection, _EDGE, filled("same_as", asked), asked.parameters())
         return duplicates(edges)
 
     async def names(self, asked: Slice, key: str | None, card: UUID | None) -> list[str]:
@@ -308,7 +308,7 @@ class CardReader:
             rows = await _rows(
                 connection,
                 dict_row,
-                _filled("names", replace(asked, known_at=None, past=None)),
+                filled("names", replace(asked, known_at=None, past=None)),
                 {**asked.parameters(), "key": key, "card": card},
             )
         return sorted(row["name"] for row in rows)
@@ -331,7 +331,7 @@ class CardReader:
         """Returns the edges of a card, each with the card at its other end, in order of creation."""
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             values = {**asked.parameters(), "card": card}
-            edges = await _rows(connection, _EDGE, _filled("relations", asked), values)
+            edges = await _rows(connection, _EDGE, filled("relations", asked), values)
             known = await self._cards(connection, asked, sorted({_other(edge, card) for edge in edges}))
         return [
             seen_from(card, edge, known.get(_other(edge, card)))
@@ -385,7 +385,7 @@ class CardReader:
             updates = await _rows(
                 connection,
                 class_row(CardUpdate),
-                _filled("updates", asked),
+                filled("updates", asked),
                 {**asked.parameters(), "cards": list(known)},
             )
         return CardHistory(
@@ -444,7 +444,7 @@ class CardReader:
     ) -> dict[UUID, ListedCard]:
         """Returns cards by id. ``once``: the statement is planned once for a connection."""
         values = {**asked.parameters(), "kinds": list(kinds), "cards": list(ids)}
-        return by_id(await _rows(connection, _CARD, _filled("cards", asked), values, once=once))
+        return by_id(await _rows(connection, _CARD, filled("cards", asked), values, once=once))
 
     async def _edges(
         self, connection: AsyncConnection, asked: Slice, card: UUID, predicates: Sequence[str]
@@ -452,7 +452,7 @@ class CardReader:
         return await _rows(
             connection,
             _EDGE,
-            _filled("reachable_relations", asked),
+            filled("reachable_relations", asked),
             {
                 **asked.parameters(),
                 "cards": [card],
@@ -481,7 +481,7 @@ async def _rows(
     return await cursor.fetchall()
 
 
-def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
+def filled(name: str, asked: Slice, **parts: Composable) -> Composed:
     """Returns the statement ``name`` over the live tables, or over the tables of the slice's past.
 
     For a limited reach the statement sees only the cards within it.
@@ -505,7 +505,7 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
         columns=SQL(", ").join(columns),
         status=status,
         mode=mode,
-        slice=statement(_PACKAGE, "slice").format(status=status, mode=mode, relations=tables["relations"]),
+        slice=statement(_PACKAGE, "slice").format(mode=mode, relations=tables["relations"]),
         **parts,
     )
 

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from events.access.principal import Principal
 from events.http.access import Reader
 from events.http.answering import routes_of
+from events.http.body import Body
 from events.http.errors import ProblemError, problem_of
 from events.resources.recall import Answer, Answered, Answers, ProblemDetails
 from retrieval.http.questions import RecallIn
@@ -22,10 +23,8 @@ Ask = Callable[[Principal, dict[str, object]], Awaitable[Answer]]
 """Returns the answer to the body of a recall. Raises a ``ValidationError`` or a problem."""
 
 
-class BatchIn(BaseModel):
+class BatchIn(Body):
     """Several questions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     questions: Annotated[
         list[dict[str, object]],

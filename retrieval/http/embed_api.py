@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import FastAPI
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.http.access import Reader
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
+from events.http.body import Body
 from events.http.errors import ProblemError, invalid
 from events.http.service import Probe, install, running
 from events.platform.settings import Settings
@@ -28,7 +29,7 @@ _WAITS_S = 5.0
 _BODY_BYTES = 16 * 1024 * 1024
 
 
-class EmbeddingsIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class EmbeddingsIn(Body):
     """Texts to embed."""
 
     input: (

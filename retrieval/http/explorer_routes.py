@@ -9,13 +9,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import ANYBODY, Principal
 from events.access.web_sessions import COOKIE, LIFETIME
 from events.http.access import principal_of
 from events.http.answering import routes_of
 from events.http.authentication import EXPLORER, SESSION, Authentication, session_of
+from events.http.body import Body
 from events.http.errors import ProblemError
 from events.resources.operating import WebSession
 
@@ -35,7 +36,7 @@ def built() -> Mapping[str, bytes]:
     return {each.name: each.read_bytes() for each in found if each.name.rpartition(".")[2] in _MEDIA_TYPES}
 
 
-class SignInIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class SignInIn(Body):
     """Who signs in."""
 
     key: Annotated[str, Field(min_length=1, max_length=200)]

@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import owner_of
+from events.http.body import Body
 from events.http.errors import invalid, missing
 from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future, text_given
 from events.types.turns import ContextLayer
@@ -23,7 +24,7 @@ MOST_MODES = 32
 ALL_MODES = "all"
 
 
-class RecallIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class RecallIn(Body):
     """One question."""
 
     user_id: str = Field(min_length=1, description="whose memory is asked")

@@ -62,9 +62,8 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
     router = routes_of("sessions")
     reader, progress = SessionReader(pool), TurnProgress(pool)
 
-    # Apps choose ids, and a migration makes ids with a slash.
     @router.get(
-        "/v1/turns/{turn_id:name}/events",
+        "/v1/turns/{turn_id}/events",
         summary="What becomes of a turn, as server-sent events",
         tags=["turns"],
         response_class=TurnEvents,
@@ -93,7 +92,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return TurnEvents(_sent(progress.follow(turn, within_s=longest, heartbeat_s=_HEARTBEAT_S)))
 
     @router.get(
-        "/v1/turns/{turn_id:name}",
+        "/v1/turns/{turn_id}",
         summary="One turn, as it was recorded",
         tags=["turns"],
     )
@@ -119,7 +118,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return SessionsPage(sessions=found, next_cursor=following)
 
     @router.get(
-        "/v1/sessions/{session_id:name}/turns",
+        "/v1/sessions/{session_id}/turns",
         summary="The turns of a session, the latest first",
     )
     async def session_turns(
@@ -135,7 +134,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return TurnsPage(turns=found, next_cursor=following)
 
     @router.get(
-        "/v1/sessions/{session_id:name}/checkpoint", summary="The state of a session, as it was saved last"
+        "/v1/sessions/{session_id}/checkpoint", summary="The state of a session, as it was saved last"
     )
     async def checkpoint(
         session_id: Annotated[str, Path(min_length=1)],

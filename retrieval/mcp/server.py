@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any, get_args
 from urllib.parse import quote, unquote
@@ -10,11 +11,12 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 import orjson
 from anyio import create_memory_object_stream, create_task_group
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from retrieval.mcp.memory import Memory, RefusedError
@@ -123,21 +125,51 @@ def create_server(memory_of: Callable[[Any], Memory], *, forget: bool) -> Server
 
 
 async def run_stdio(server: Server[Any]) -> None:
-    """Serves the client at standard input and output until it closes its end. An unreadable request gets an error."""
+    """Serves the client at standard input and output until it closes its end. An unreadable request gets an error.
+
+    Each request of the client is answered before the end, also one that was sent just before it.
+    """
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - it takes the streams of the process
 
     async with stdio_server() as (received, sent), create_task_group() as relaying:
         relayed, messages = create_memory_object_stream[SessionMessage | Exception]()
+        answering, answers = create_memory_object_stream[SessionMessage]()
+        # The server drops what it works on when its messages end. They end when each of their senders is closed.
+        waiting: dict[types.RequestId, MemoryObjectSendStream[SessionMessage | Exception]] = {}
+
+        def hold(message: SessionMessage | Exception) -> SessionMessage | Exception:
+            if not isinstance(message, SessionMessage) or not isinstance(
+                message.message, types.JSONRPCRequest
+            ):
+                return message
+            request_id = message.message.id
+            if request_id not in waiting:
+                waiting[request_id] = relayed.clone()
+            cancelled = ServerMessageMetadata(on_request_unanswered=partial(settle, request_id))
+            return SessionMessage(message.message, cancelled)
+
+        async def settle(request_id: types.RequestId | None) -> None:
+            if request_id in waiting:
+                waiting.pop(request_id).close()
 
         async def relay() -> None:
             async with relayed:
                 async for message in received:
                     refusal = _refusal(message) if isinstance(message, ValidationError) else None
-                    await (relayed.send(message) if refusal is None else sent.send(SessionMessage(refusal)))
+                    await (
+                        relayed.send(hold(message)) if refusal is None else sent.send(SessionMessage(refusal))
+                    )
+
+        async def answer() -> None:
+            async with sent:
+                async for message in answers:
+                    await sent.send(message)
+                    if isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError):
+                        await settle(message.message.id)
 
         relaying.start_soon(relay)
-        await server.run(messages, sent, server.create_initialization_options())
-        relaying.cancel_scope.cancel()
+        relaying.start_soon(answer)
+        await server.run(messages, answering, server.create_initialization_options())
 
 
 def _refusal(unreadable: ValidationError) -> types.JSONRPCError | None:

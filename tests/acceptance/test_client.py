@@ -73,10 +73,11 @@ def test_what_is_no_turn_is_refused_with_an_example_of_one(turns: Any) -> None:
         client.push(turns)
 
 
-def test_a_client_takes_an_aware_datetime_for_every_time(client: Client) -> None:
+def test_a_client_takes_days_and_an_aware_datetime_for_every_time(client: Client) -> None:
     said = datetime(2024, 5, 3, 10, tzinfo=ZoneInfo("Europe/Rome"))
-    token = client.push({"user_id": "ines", "text": "I live in Rome.", "said_at": said})["token"]
-    [card, *_] = client.recall("ines", "where do I live?", wait_for=token)["cards"]
+    day: dict[str, Any] = {"heard": said.date()}
+    pushed = client.push({"user_id": "ines", "text": "I live in Rome.", "said_at": said, "metadata": day})
+    [card, *_] = client.recall("ines", "where do I live?", metadata=day, wait_for=pushed["token"])["cards"]
     assert datetime.fromisoformat(card["effective_at"] or "") == said
     for shown in (client.recall("ines", "where do I live?", as_of=said), client.cards("ines", as_of=said)):
         assert "Rome" in {each["value"] for each in shown["cards"]}

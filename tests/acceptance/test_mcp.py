@@ -331,10 +331,7 @@ def test_wrong_requests_are_refused_before_the_protocol(stack: Running) -> None:
 
 
 def piped(stack: Running, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
-    """Starts a session over stdio, sends ``lines`` to it, and closes it. Returns the answers to the lines.
-
-    The last line is a request with the id 2. The end of the input cancels a request that has no answer yet.
-    """
+    """Starts a session over stdio, sends ``lines`` to it, and closes its end at once. Returns the answers."""
     hello = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -344,25 +341,18 @@ def piped(stack: Running, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ]
-    told: list[dict[str, Any]] = []
-    with subprocess.Popen(
+    done = subprocess.run(
         [COMMAND[0], *COMMAND[1:], "mcp", "--user", "dana", "--data", str(stack.data)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        input="".join(
+            f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in [*begun, *lines]
+        ),
+        capture_output=True,
         text=True,
         env=clean_environment() | WITHOUT_MODEL,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for line in [*begun, *lines]:
-            print(line if isinstance(line, str) else json.dumps(line), file=process.stdin)
-        process.stdin.flush()
-        while not told or told[-1]["id"] != 2:
-            told.append(json.loads(process.stdout.readline()))
-        rest, errors = process.communicate(timeout=120)
-    assert (process.returncode, rest, errors) == (0, "", "")
-    hello_again, *answers = told
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    hello_again, *answers = map(json.loads, done.stdout.splitlines())
     assert hello_again["id"] == 1
     return answers
 
@@ -475,6 +465,18 @@ def test_a_session_over_stdio_and_one_over_http_see_the_same(stack: Running) -> 
             assert "cello" not in gone.content[0].text
 
     asyncio.run(talk())
+
+
+def test_requests_just_before_the_end_of_the_input_are_answered(stack: Running) -> None:
+    kept = {"name": "remember", "arguments": {"text": "I play the cello.", "wait": True}}
+    question = {"name": "recall", "arguments": {"query": "which instrument do I play?"}}
+    answers = piped(
+        stack,
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": kept},
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": question},
+    )
+    assert [(each["id"], each["result"]["isError"]) for each in answers] == [(2, False)]
 
 
 def test_the_command_says_what_is_missing(stack: Running) -> None:

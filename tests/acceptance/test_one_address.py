@@ -37,7 +37,10 @@ def test_either_address_takes_turns_answers_questions_and_exports(stack: Running
 
 
 def test_an_id_reaches_the_other_service_as_it_was_written(stack: Running, address: str) -> None:
-    users = {"a%41": "a%2541", "aA": "aA", ".": "%2E", "..": "%2e%2E", "a\tb": "a%09b"}
+    users = {
+        "a%41": "a%2541", "aA": "aA", ".": "%2E", "..": "%2e%2E", "a\tb": "a%09b", "a/b": "a%2Fb",
+        "a%2Fb": "a%252Fb", "a/export": "a%2fexport", "/": "%2F",
+    }  # fmt: skip
     for user in users:
         turn = {"user_id": user, "text": f"I live in {len(user)} Harbour Street.", "turn_id": "1"}
         assert WEB.post(f"{address}/v1/turns", json=turn).status_code == 202

@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote
@@ -88,19 +88,17 @@ def request_of(
 
 
 def _told(value: Any, field: str = "") -> Any:
-    """Returns a value with its instants as text. Raises :class:`RefusedError` for one without an offset."""
+    """Returns a value with its times and days as text. Raises :class:`RefusedError` for a time without an offset."""
     if isinstance(value, Mapping):
         return {name: _told(each, str(name)) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_told(each, field) for each in value]
-    if not isinstance(value, datetime):
-        return value
-    if value.utcoffset() is None:
+    if isinstance(value, datetime) and value.utcoffset() is None:
         raise RefusedError(
             f"{field}: {value.isoformat()} has no offset; give an aware datetime, such as datetime.now(UTC)",
             {"field": field},
         )
-    return value.isoformat()
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def in_path(text: str) -> str:

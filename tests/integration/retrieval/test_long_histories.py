@@ -18,6 +18,8 @@ from projectors.cards.connections import SUPERSEDING
 from projectors.people import PeopleProjector
 from projectors.problems import ProblemsProjector
 from projectors.references import ReferencesProjector
+from retrieval.cards.reader import filled
+from retrieval.cards.slice import Slice
 from tests.support.events.turns import turn
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 
@@ -52,6 +54,12 @@ def references_of_then(_: Connection) -> Asked:
 
 def a_page_of_an_export(_: Connection) -> Asked:
     return statement("retrieval.export", "cards_of_user"), {"user_id": USER, "after": UUID(int=0), "limit": 5}
+
+
+def a_page_of_a_status() -> Asked:
+    asked = Slice(user_id=USER, now=datetime(2300, 1, 1, tzinfo=UTC), statuses=("superseded",))
+    values = {**asked.parameters(), "kind": "state", "before": None, "limit": 5}
+    return SQL(filled("page", asked).as_string()), values
 
 
 def the_last_changes_of_a_value(connection: Connection) -> Asked:
@@ -103,6 +111,7 @@ def test_no_question_reads_the_history(database: str, connection: Connection) ->
     for projector in (PeopleProjector(), ProblemsProjector(), ReferencesProjector()):
         fold_live(database, projector, batch=MOVES)
     connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations, cards.statements")
+    page = read(connection, a_page_of_a_status())  # planned each time
     connection.execute("SET plan_cache_mode = force_generic_plan")  # as in a service
     asked = {
         "people": people, "problems": problems, "references of then": references_of_then,
@@ -110,6 +119,7 @@ def test_no_question_reads_the_history(database: str, connection: Connection) ->
         "the tokens of today": tokens_of_today, "the past of another user": the_past_of_another_user,
     }  # fmt: skip
     rows = {name: read(connection, each(connection)) for name, each in asked.items()}
+    rows["a page of a status"] = page
     assert {name: count for name, count in rows.items() if count > MOVES / 4} == {}
 
 

@@ -103,6 +103,8 @@ def test_ids_with_a_slash_are_found(connection: Connection, get: Get) -> None:
     say(connection, "migrated/1", day(1), "chats/one")
     assert get("turns/migrated%2F1")["turn_id"] == "migrated/1"
     assert ids(get("sessions/chats%2Fone/turns")) == ["migrated/1"]
+    say(connection, "migrated/events", day(2), "chats/two")
+    assert get("turns/migrated%2Fevents")["turn_id"] == "migrated/events"
 
 
 def test_sessions_are_listed_the_latest_first(connection: Connection, get: Get) -> None:

@@ -51,7 +51,7 @@ class Operation:
             "kind": "dish" if self.for_everybody else "todo_list", "team_id": "kitchen", "member": user,
             "key": str(uuid4()) if self.path == "/v1/references/{kind}" else "baking",
             "op": "clear", "tier": "pinned", "mode": "journal", "new_name": "notes", "project_id": "work",
-            "problem_id": services.problem, "description": str(uuid4()), "approach": "reading in bed", "priority": "7",
+            "problem_id": services.problem, "description": str(uuid4()), "approach": "reading in bed", "priority": 7,
             "actor": "user",
             "queue_id": services.to_decline if self.path.endswith("/refuse") else services.to_approve,
             "patch": [{"op": "add", "path": "/profile/name", "value": "Ada L."}],

@@ -61,7 +61,7 @@ def test_nothing_is_folded_into_tables_of_another_version_until_their_rebuild(
 
 
 def test_reads_of_tables_of_another_version_name_the_remedy_until_the_rebuild(
-    old: str, database: str, connection: Connection
+    old: str, database: str, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     [(card,)] = connection.execute("SELECT card_id FROM cards.cards").fetchall()
     connection.execute("ALTER TABLE cards.cards RENAME COLUMN context_layer TO of_old")
@@ -78,6 +78,8 @@ def test_reads_of_tables_of_another_version_name_the_remedy_until_the_rebuild(
         for answer in answers():
             assert answer.status_code == 503, answer.text
             assert "rebuild that cardlog doctor names" in answer.json()["detail"]
+        logged = [line for line in caplog.text.splitlines() if line.startswith("LINE 1: ")]
+        assert len(logged) >= 5, "the log shows each statement that does not fit"
         rebuild(database)
         assert [answer.status_code for answer in answers()] == [200] * 5
 

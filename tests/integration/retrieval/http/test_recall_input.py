@@ -105,6 +105,7 @@ def ask(service: TestClient, **body: Any) -> Any:
 @example({"user_id": "bob", "query": "secret", "as_of": "0001-01-01T00:00:00Z"})
 @example({"user_id": "bob", "query": "last year yesterday 上个月", "as_of": "9999-12-31T23:59:59Z"})
 @example({"user_id": "bob", "query": "where?", "k": 10_000})
+@example({"user_id": "bob", "query": "where?", "k": "5"})
 @example({"user_id": "\x1f", "query": "where do I live?"})
 @given(body=_ASKS)
 def test_any_question_gets_an_answer_of_ones_own_cards_or_a_problem(
@@ -114,6 +115,8 @@ def test_any_question_gets_an_answer_of_ones_own_cards_or_a_problem(
     assert answer.status_code in {200, 404, 422}, answer.text
     if answer.status_code == 404:
         assert "\x1f" in body["user_id"], "only a user id that nobody can have is unknown"
+    elif answer.status_code == 200:
+        assert not isinstance(body.get("k"), str)
     elif answer.status_code == 422:
         assert answer.headers["content-type"] == "application/problem+json"
         problem = answer.json()

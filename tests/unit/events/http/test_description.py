@@ -1,17 +1,22 @@
-"""The OpenAPI documents list every status that a route can answer with, and their names follow one rule."""
+"""The OpenAPI documents list every status that a route can answer with, their names follow one rule, and bodies fit."""
 
 import json
 import re
 from collections.abc import Iterator
+
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
 
 from events.platform.settings import Settings
 from ingest.api.write_api import create_app as write_app
 from retrieval.http.read_api import create_app as read_app
 from scripts.api_reference import documents
 
+NOWHERE = Settings(database_url="postgresql://nobody@127.0.0.1:1/no", redis_url="redis://127.0.0.1:1/0")
+
 
 def test_every_command_documents_a_conflict_and_no_other_route_does() -> None:
-    nowhere = Settings(database_url="postgresql://nobody@127.0.0.1:1/no", redis_url="redis://127.0.0.1:1/0")
     conflicts = {
         service: {
             f"{method} {path}"
@@ -19,16 +24,41 @@ def test_every_command_documents_a_conflict_and_no_other_route_does() -> None:
             for method, operation in methods.items()
             if "409" in operation["responses"]
         }
-        for service, app in (("write", write_app(nowhere)), ("read", read_app(nowhere)))
+        for service, app in (("write", write_app(NOWHERE)), ("read", read_app(NOWHERE)))
     }
     commands = {
         f"{method} {path}"
-        for path, methods in write_app(nowhere).openapi()["paths"].items()
+        for path, methods in write_app(NOWHERE).openapi()["paths"].items()
         for method in methods
         if method != "get"
     }
     assert "post /v1/relations" in commands
     assert conflicts == {"write": commands, "read": set()}
+
+
+WRONG = {"integer": ("5", True), "number": ("0.5", True), "boolean": ("true", 1)}
+
+
+def test_a_number_or_a_boolean_of_a_body_takes_nothing_else() -> None:
+    bodies = {
+        body.field_info.annotation
+        for app in (write_app(NOWHERE), read_app(NOWHERE))
+        for route in app.routes
+        if isinstance(route, APIRoute)
+        for body in route.dependant.body_params
+    }
+    found = set()
+    for body in bodies:
+        assert isinstance(body, type)
+        assert issubclass(body, BaseModel)
+        for name, field in body.model_json_schema()["properties"].items():
+            for kind in (each.get("type") for each in field.get("anyOf", [field])):
+                for wrong in WRONG.get(kind, ()):
+                    found.add(f"{body.__name__}.{name}")
+                    with pytest.raises(ValidationError) as refused:
+                        body.model_validate({name: wrong})
+                    assert (name,) in {each["loc"] for each in refused.value.errors()}, (body, name, wrong)
+    assert {"RecallIn.k", "RecallIn.explain", "RelationIn.confidence", "RollbackIn.dry_run"} <= found
 
 
 OF_ANOTHER_CONTRACT = {
