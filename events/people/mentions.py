@@ -13,8 +13,23 @@ from typing import Literal
 from events.language import stop_words
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
+from events.language.names import canonical_name
+from events.language.segmentation import dictionary
 from events.language.values import word_set
-from events.people.ties import HANDLE, alternatives, begins_a_name, folded, general, may_tie, tie_of
+from events.people.ties import (
+    HANDLE,
+    alternatives,
+    begins_a_name,
+    folded,
+    general,
+    has_surname,
+    is_animal,
+    may_tie,
+    own,
+    surnames,
+    tie_of,
+    titles,
+)
 from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.envelope import Payload
 
@@ -32,6 +47,7 @@ _OPENERS = word_set(
     "our monday tuesday wednesday thursday friday saturday sunday"
 )
 """Words with a capital letter before a name, which are no part of it."""
+_DAYS = re.compile(r"(?: (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)+$")
 _NOBODY = word_set("user assistant system unknown me i you")
 _KIN_KEYS = word_set(
     "spouse partner child parent sibling relative friend neighbor acquaintance manager colleague roommate"
@@ -39,14 +55,25 @@ _KIN_KEYS = word_set(
 _PERSONAL = _KIN_KEYS | word_set("employer occupation school nationality relationship_status")
 
 # A capital letter of any Latin alphabet, and a name of up to three words.
-_WORD = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĻŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ][\w’'-]*\w"
-_NAME = rf"{_WORD}(?:[ ](?:(?:van|von|de|da|del|bin|al)[ ])?{_WORD}){{0,2}}"
+_CAPITAL = "[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĻŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ]"
+_WORD = rf"{_CAPITAL}[\w’'-]*\w"
+_NAME = rf"(?:(?:Mrs?|Ms|Dr|Prof)\. )?{_WORD}(?:[ ](?:(?:van|von|de|da|del|bin|al)[ ])?{_WORD}){{0,2}}"
 # The words after which a Chinese name ends. Names have no spaces around them. Before 了 stands a verb: 小红哭了.
 _END = (
     r"(?=$|[\s，。！？、,.!?；：:（(）)]|今天|昨天|明天|现在|"
     r"[在是去说跟和也的想要叫刚上住从对告给很最有来搬换喜又就会])"
 )
+_PLACING = ("in", "at", "of", "from", "to", "near")
+# The word before tells that a name is that of a place, or not that of who speaks.
+_PLACED = "(?:" + "|".join(rf"(?<=\b{word} )" for word in _PLACING) + ")"
+_AFTER_PLACING = re.compile(_PLACED)
+_UNPLACED = "".join(rf"(?<!\b{word} )" for word in _PLACING)
+_CALLERS = (
+    r"(?i:every(?:one|body)|people|we|i|they|friends|family|(?:my|our|her|his|their) \w+) "
+    r"(?:all |just |always )?calls? (?:him|her|them) "
+)
 _HAN = rf"[\u4e00-\u9fff]{{2,3}}?{_END}"
+_FAMILIAR = r"[小阿老][\u4e00-\u9fff]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +244,9 @@ def _subjects(card: StateAsserted) -> list[Mention]:
     found: list[Mention] = []
     if card.entity != "user":
         tie = tie_of(card.entity)
-        if tie != folded(card.entity) or _is_kin(card.entity):
+        if is_animal(tie):
+            found.append(Mention(handle_of(card.entity), card.entity, "subject", False))
+        elif tie != folded(card.entity) or _is_kin(card.entity):
             found.append(Mention(handle_of("", tie), "", "subject", True))
         else:
             found.append(
@@ -258,10 +287,13 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             (
                 rf"{mine} (?:(?:best|old|new|good|dear|late|other) )?{kin}"
                 rf"(?:(?:'s|’s) name is|,? (?:is |who is |was )?(?:called|named),?|,|) (?P<name>{_NAME}){says}?",
-                rf"(?P<name>{_NAME}),? (?:(?:is|who is|who's) )?(?:my|our) (?:(?:best|old|new|good) )?{kin}\b(?! of)",
-                rf"\b(?:[Hh]as|[Hh]ave|[Hh]ad) an? {kin} (?:named|called) (?P<name>{_NAME})",
+                rf"(?P<name>{_NAME}),? (?:(?:is|(?:who|that) is|(?:who|that)['’]s) )?(?:my|our) "
+                rf"(?:(?:best|old|new|good) )?{kin}\b(?! of)",
+                rf"\b(?=\S+ of (?:mine|ours)\b){kin} of (?:mine|ours)(?:,|,? (?:called|named))? (?P<name>{_NAME})",
+                rf"\b[Aa]n? (?:\w+ )?{kin} (?:named|called) (?P<name>{_NAME})",
                 rf"(?P<name>{_NAME}) from {circle}{says}?",
                 rf"(?P<name>{_NAME}){says}",
+                rf"\b(?P<title>(?i:{titles(chinese=False)})) (?P<name>{_NAME})",
                 rf"{mine} {kin}\b{says}?(?! of)",
                 rf"(?P<name>{_NAME})",
             ),
@@ -275,23 +307,32 @@ def _english(text: str) -> Iterator[tuple[int, int, Mention]]:
             groups = match.groupdict()
             name = _bare(groups.get("name") or "")
             words = groups.get("kin") or groups.get("circle") or ""
-            if not name and not groups.get("kin"):
+            if name and groups.get("title"):
+                name = f"{groups['title']} {name}"
+            elif not words and folded(name) in own(chinese=False):
+                name, words = "", name
+            if not (name or words):
                 continue
-            certain = bool(words or groups.get("told"))
+            if groups.get("told") and not words and _AFTER_PLACING.match(text, match.start()):
+                continue
+            told = groups.get("told") and canonical_name("organisation", folded(name)) is None
+            certain = bool(words or told or groups.get("title"))
             role: Role = "quoted" if groups.get("told") else "named"
             yield *match.span(), Mention(handle_of(name, tie_of(words) if words else ""), name, role, certain)
 
 
 def _bare(name: str) -> str:
-    """Returns a name without the words around it that only begin a sentence, and without a possessive ending."""
-    words = re.sub(r"(?:'s|’s|'|’)$", "", name).split(" ")
-    while (
-        words
-        and (first := words[0].casefold().replace("’", "'"))
-        and (first in stop_words.ENGLISH or first in _OPENERS)
-    ):
+    """Returns a name without words before it that only begin a sentence, a day after it, and a possessive ending."""
+    words = _DAYS.sub("", re.sub(r"(?:'s|’s|'|’)$", "", name)).split(" ")
+    while words and (first := words[0].casefold().replace("’", "'")) and _opens(first):
         words.pop(0)
     return " ".join(words)
+
+
+def _opens(word: str) -> bool:
+    """True for a word that begins a sentence and no name. "I've" and "couldn't" are such as "I" and "could" are."""
+    parts = {word, word.replace("'", ""), word.partition("'")[0], word.partition("n't")[0]} - {""}
+    return not parts.isdisjoint(stop_words.ENGLISH) or word in _OPENERS
 
 
 @cache
@@ -303,10 +344,13 @@ def _chinese_patterns() -> tuple[re.Pattern[str], ...]:
         map(
             re.compile,
             (
-                rf"(?:我的?|咱|我们的?)?{kin}(?:的名字)?(?P<called>名?叫做?)?[是，]?(?P<name>{_HAN}){says}?",
-                rf"{circle}的?(?:同事)?(?P<name>{_HAN}){says}?",
+                rf"(?:我的?|咱|我们的?|(?<![他她你您])(?<![他她你您]的)){kin}(?:的名字)?(?P<called>名?叫做?)?[是，]?"
+                rf"(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{_HAN}){says}?",
+                rf"{circle}的?(?:同事)?(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{_HAN}){says}?",
                 r"(?P<name>[\u4e00-\u9fff]{2,3}?)(?:昨天|今天|刚才|刚刚|上周|之前)?(?P<told>[跟和对]我[说讲提]|告诉我)",
                 rf"我的?{kin}{says}?",
+                rf"(?:^|(?<=[\s，。！？、；,.!?;是的和跟给找叫问请让到在把被了]))(?P<name>{surnames()}(?:{titles(chinese=True)}))",
+                rf"(?:^|(?<=[\s，。！？；,.!?;]))(?P<kin>{'|'.join(sorted(own(chinese=True)))})(?![们的])",
             ),
         )
     )
@@ -320,6 +364,11 @@ def _chinese(text: str) -> Iterator[tuple[int, int, Mention]]:
         for match in pattern.finditer(plain):
             groups = match.groupdict()
             start, end = match.span("name") if groups.get("name") else (0, 0)
+            if groups.get("open") and not _is_familiar(plain, match.start(), start):
+                longer = re.compile(_HAN).match(plain, start) if groups.get("called") else None
+                start, end = longer.span() if longer else (0, 0)
+            if groups.get("name") and not end:
+                continue
             name = text[start:end] if len(text) == len(plain) else plain[start:end]
             if name and not (groups.get("called") or _like_a_name(plain[start:end])):
                 continue
@@ -331,13 +380,31 @@ def _chinese(text: str) -> Iterator[tuple[int, int, Mention]]:
             )
 
 
+def _is_familiar(plain: str, begins: int, place: int) -> bool:
+    """True when the words at ``place`` are a familiar name, whatever follows: 阿珍生了, 小王結婚了. 小时候 is none."""
+    run = re.compile(r"[\u4e00-\u9fff]+").match(plain, begins)
+    at, words = begins, dictionary().cut(run[0] if run else "")
+    while words and at < place:
+        at += len(words.pop(0))
+    if at > place or not words:
+        return False
+    if len(words[0]) == 2:
+        return has_surname(words[0][1])
+    return (
+        len("".join(words[:2])) == 2
+        and words[1] not in stop_words.CHINESE
+        and (words[0] != "老" or has_surname(words[1]))
+    )
+
+
 def _like_a_name(words: str) -> bool:
     """True for a surname with a given name, and for a familiar name, that is no kinship."""
     return begins_a_name(words) and tie_of(words) == words and words not in stop_words.CHINESE
 
 
 @cache
-def _linking() -> tuple[tuple[Kind, re.Pattern[str]], ...]:
+def _linking() -> tuple[tuple[Kind, str, re.Pattern[str]], ...]:
+    """Returns the kind of each pattern, and words without which it finds nothing. A search for words is cheap."""
     one, other = (
         rf"(?:(?:[Mm]y|[Oo]ur) (?i:(?P<kin{n}>{alternatives(kin=True, chinese=False)}))\b ?)?(?P<name{n}>{_NAME})?"
         rf"(?: from (?i:(?:my |our )?(?P<circle{n}>{alternatives(kin=False, chinese=False)}))\b)?"
@@ -345,21 +412,26 @@ def _linking() -> tuple[tuple[Kind, re.Pattern[str]], ...]:
     )
     called = (
         r",? ?(?:\(?(?:also known as|aka|a\.k\.a\.|whose (?:full|real) name is|(?:'s|’s) (?:full|real) name is|goes by"
-        r"|known as|short for|everyone calls (?:him|her|them)|we call (?:him|her|them)|(?:'s|’s) nickname is"
+        r"|known as|short for|(?:'s|’s) nickname is"
         r"|is short for|is also called|also goes by|is the same person as)) "
     )
+    # "Her" is the last one named before it.
+    them = rf"(?:[^A-Z.!?]|{_PLACED}[A-Z]){{0,60}}\b{_CALLERS}(?:just )?"
     kin, circle = (alternatives(kin=each, chinese=True) for each in (True, False))
     han = rf"(?:(?P<kin1>{kin})|(?P<circle1>{circle}))?的?(?P<name1>[\u4e00-\u9fff]{{2,4}}?)"
     return (
-        ("stated", re.compile(one + called + other)),
-        ("stated", re.compile(rf"\b(?:[Ww]e|[Ii]|[Ee]veryone|[Pp]eople) calls? (?P<name1>{_NAME}) (?P<name2>{_NAME})")),
-        ("identity", re.compile(rf"{one} is (?:actually |really )?{other}(?=[\s.,!;]|$)(?!'s|’s)")),
-        ("apart", re.compile(rf"(?P<name1>{_NAME})(?:,| and|, and) (?P<name2>{_NAME})")),
-        ("stated", re.compile(
+        ("stated", " ", re.compile(one + called + other)),
+        ("stated", "call", re.compile(rf"\b(?=[Mm]y |[Oo]ur |{_CAPITAL}){_UNPLACED}{one}{them}{other}")),
+        ("stated", "call", re.compile(
+            rf"\b(?:[Ww]e|[Ii]|[Ee]veryone|[Pp]eople) calls? (?P<name1>{_NAME}) (?P<name2>{_NAME})"
+        )),
+        ("identity", " is ", re.compile(rf"{one} is (?:actually |really )?{other}(?=[\s.,!;]|$)(?!'s|’s)")),
+        ("apart", " ", re.compile(rf"(?P<name1>{_NAME})(?:,| and|, and) (?P<name2>{_NAME})")),
+        ("stated", "", re.compile(
             rf"{han}的?(?:也叫|又叫|又名|本名是?叫?|全名是?叫?|外号是?叫?|小名是?叫?|绰号是?叫?|英文名是?叫?)"
             rf"(?P<name2>{_HAN}|{_NAME})"
         )),
-        ("identity", re.compile(rf"{han}就是(?P<name2>{_HAN})")),
+        ("identity", "就是", re.compile(rf"{han}就是(?P<name2>{_HAN})")),
     )  # fmt: skip
 
 
@@ -370,12 +442,13 @@ _DOUBTFUL = re.compile(
 
 
 def _links(text: str) -> Iterator[Link]:
-    plain = to_simplified(text)
+    # "Everybody calls her Alex" belongs to the sentence before it.
+    plain = re.sub(rf"[.!]\s+(?={_CALLERS})", "; ", to_simplified(text))
     for sentence in re.findall(
         r"[^.!?。！？\n]+(?:[.!?。！？](?=\s|$)|$)?[?？]?|[^.!?。！？\n]+[.!?。！？]?", plain
     ):
-        for kind, pattern in _linking():
-            for match in pattern.finditer(sentence):
+        for kind, sign, pattern in _linking():
+            for match in pattern.finditer(sentence) if sign in sentence else ():
                 link = _link(kind, match, sentence.strip())
                 if link is not None and (kind == "apart" or not _DOUBTFUL.search(sentence)):
                     yield link
