@@ -13,9 +13,11 @@ from typing import Literal
 
 from events.language.chinese_script import has_cjk
 from events.people.mentions import SHORTEST, Link, name_in, tie_in
-from events.people.ties import HANDLE, general, has_surname, known_tie, without_title
+from events.people.ties import HANDLE, general, has_surname, is_animal, known_tie, without_title
 
-Basis = Literal["stated", "identity", "answered", "only_tie", "only_kin", "full_name", "titled", "likeness"]
+Basis = Literal[
+    "stated", "identity", "answered", "only_tie", "only_kin", "full_name", "titled", "other_tie", "likeness"
+]
 APPLIED = 0.95
 """A proposal with at least this score is applied. Below it waits for a person or an agent."""
 PROPOSED = 0.5
@@ -28,6 +30,7 @@ SCORES: Mapping[Basis, float] = {
     "identity": 0.9,
     "answered": 0.9,
     "titled": 0.8,
+    "other_tie": 0.6,
     "likeness": 0.6,
 }
 _REASONS: Mapping[Basis, str] = {
@@ -38,6 +41,7 @@ _REASONS: Mapping[Basis, str] = {
     "only_kin": "it is the only person with that kinship",
     "full_name": "it is the only full name with that part",
     "titled": "it is the only full name with that part, and a title may be of another of the family",
+    "other_tie": "it is the only full name with that part, and the words tie the two to the user in other ways",
     "likeness": "one name begins like the other",
 }
 _TWO = 2
@@ -172,6 +176,9 @@ def _parts(known: list[str]) -> _Candidates:
         if words[0] and tie_in(handle) != HANDLE:
             firsts[words[0]].add(handle)
     starts = sorted(firsts)
+    ties: dict[str, set[str]] = defaultdict(set)
+    for handle in known:
+        ties[name_in(handle)].add(general(tie_in(handle)))
     for handle in known:
         words = words_in(handle)
         if len(words) != 1 or not words[0] or tie_in(handle) == HANDLE:
@@ -180,14 +187,23 @@ def _parts(known: list[str]) -> _Candidates:
         longest = {one for one in full if len(words_in(one)) > 1} or full
         if len({name_in(one) for one in longest}) == 1:
             for one in sorted(longest):
-                titled = any(without_title(name_in(each))[1] is not None for each in (handle, one))
-                yield handle, one, "titled" if titled else "full_name", ""
+                yield handle, one, _basis(handle, one, ties), ""
         name = words[0]
         if len(name) >= SHORTEST and not has_cjk(name) and len(firsts[name]) == 1:
             longer = [first for first in starts if first.startswith(name) and first != name]
             if len(longer) == 1:
                 for one in sorted(firsts[longer[0]]):
                     yield handle, one, "likeness", ""
+
+
+def _basis(part: str, full: str, ties: Mapping[str, set[str]]) -> Basis:
+    """Returns what a part of a full name is worth. "Helen from the club" may be another than the boss Helen Marsh."""
+    own = {general(tie_in(part))} if tie_in(part) else ties[name_in(part)]
+    others = own - {"", HANDLE, general(tie_in(full))}
+    if others and (tie_in(full) not in ("", HANDLE) or any(map(is_animal, others))):
+        return "other_tie"
+    titled = any(without_title(name_in(each))[1] is not None for each in (part, full))
+    return "titled" if titled else "full_name"
 
 
 @lru_cache(maxsize=65_536)

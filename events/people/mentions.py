@@ -10,11 +10,33 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from events.language import stop_words
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
+from events.language.names import canonical_name
 from events.language.values import word_set
-from events.people.ties import HANDLE, alternatives, begins_a_name, folded, general, may_tie, tie_of
+from events.people.patterns import (
+    AFTER_PLACING,
+    CALLERS,
+    DOUBTFUL,
+    HAN,
+    NAME,
+    bare,
+    chinese_patterns,
+    english_patterns,
+    is_familiar,
+    like_a_name,
+    linking_patterns,
+)
+from events.people.ties import (
+    HANDLE,
+    alternatives,
+    folded,
+    general,
+    is_animal,
+    may_tie,
+    own,
+    tie_of,
+)
 from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.envelope import Payload
 
@@ -26,27 +48,11 @@ _LONGEST = 120
 _MOST = 40
 SHORTEST = 3
 """The least letters of a short form of a name."""
-_OPENERS = word_set(
-    "maybe perhaps yesterday today tonight tomorrow then also apparently anyway finally later once sometimes actually "
-    "unfortunately luckily hi hey hello dear thanks sorry ok okay so well oh yes no yeah wow good great last next my "
-    "our monday tuesday wednesday thursday friday saturday sunday"
-)
-"""Words with a capital letter before a name, which are no part of it."""
 _NOBODY = word_set("user assistant system unknown me i you")
 _KIN_KEYS = word_set(
     "spouse partner child parent sibling relative friend neighbor acquaintance manager colleague roommate"
 )
 _PERSONAL = _KIN_KEYS | word_set("employer occupation school nationality relationship_status")
-
-# A capital letter of any Latin alphabet, and a name of up to three words.
-_WORD = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĻŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ][\w’'-]*\w"
-_NAME = rf"{_WORD}(?:[ ](?:(?:van|von|de|da|del|bin|al)[ ])?{_WORD}){{0,2}}"
-# The words after which a Chinese name ends. Names have no spaces around them. Before 了 stands a verb: 小红哭了.
-_END = (
-    r"(?=$|[\s，。！？、,.!?；：:（(）)]|今天|昨天|明天|现在|"
-    r"[在是去说跟和也的想要叫刚上住从对告给很最有来搬换喜又就会])"
-)
-_HAN = rf"[\u4e00-\u9fff]{{2,3}}?{_END}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +223,9 @@ def _subjects(card: StateAsserted) -> list[Mention]:
     found: list[Mention] = []
     if card.entity != "user":
         tie = tie_of(card.entity)
-        if tie != folded(card.entity) or _is_kin(card.entity):
+        if is_animal(tie):
+            found.append(Mention(handle_of(card.entity), card.entity, "subject", False))
+        elif tie != folded(card.entity) or _is_kin(card.entity):
             found.append(Mention(handle_of("", tie), "", "subject", True))
         else:
             found.append(
@@ -237,7 +245,7 @@ def _is_kin(words: str) -> bool:
 
 
 def _cased(name: str) -> bool:
-    return has_cjk(name) or re.fullmatch(_NAME, name) is not None
+    return has_cjk(name) or re.fullmatch(NAME, name) is not None
 
 
 @cache
@@ -245,83 +253,41 @@ def _kin() -> str:
     return f"(?:{alternatives(kin=True, chinese=False)}|{alternatives(kin=True, chinese=True)})"
 
 
-@cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    """The namings of English words, the most certain first. The groups are kin, circle, name, and told."""
-    kin = rf"(?i:(?P<kin>{alternatives(kin=True, chinese=False)}))"
-    circle = rf"(?i:(?:my |our )?(?P<circle>{alternatives(kin=False, chinese=False)}))\b"
-    says = r"(?P<told>[ ](?:told|said|says|asked|mentioned|explained|thinks|tells|wrote|texted|promised|recommended)\b)"
-    mine = r"\b(?:[Mm]y|[Oo]ur|MY)"
-    return tuple(
-        map(
-            re.compile,
-            (
-                rf"{mine} (?:(?:best|old|new|good|dear|late|other) )?{kin}"
-                rf"(?:(?:'s|’s) name is|,? (?:is |who is |was )?(?:called|named),?|,|) (?P<name>{_NAME}){says}?",
-                rf"(?P<name>{_NAME}),? (?:(?:is|who is|who's) )?(?:my|our) (?:(?:best|old|new|good) )?{kin}\b(?! of)",
-                rf"\b(?:[Hh]as|[Hh]ave|[Hh]ad) an? {kin} (?:named|called) (?P<name>{_NAME})",
-                rf"(?P<name>{_NAME}) from {circle}{says}?",
-                rf"(?P<name>{_NAME}){says}",
-                rf"{mine} {kin}\b{says}?(?! of)",
-                rf"(?P<name>{_NAME})",
-            ),
-        )
-    )
-
-
 def _english(text: str) -> Iterator[tuple[int, int, Mention]]:
-    for pattern in _patterns():
+    for pattern in english_patterns():
         for match in pattern.finditer(text):
             groups = match.groupdict()
-            name = _bare(groups.get("name") or "")
+            name = bare(groups.get("name") or "")
             words = groups.get("kin") or groups.get("circle") or ""
-            if not name and not groups.get("kin"):
+            if name and groups.get("title"):
+                name = f"{groups['title']} {name}"
+            elif not words and folded(name) in own(chinese=False):
+                name, words = "", name
+            if not (name or words):
                 continue
-            certain = bool(words or groups.get("told"))
+            if groups.get("told") and not words and AFTER_PLACING.match(text, match.start()):
+                continue
+            told = groups.get("told") and canonical_name("organisation", folded(name)) is None
+            certain = bool(words or told or groups.get("title"))
             role: Role = "quoted" if groups.get("told") else "named"
             yield *match.span(), Mention(handle_of(name, tie_of(words) if words else ""), name, role, certain)
-
-
-def _bare(name: str) -> str:
-    """Returns a name without the words around it that only begin a sentence, and without a possessive ending."""
-    words = re.sub(r"(?:'s|’s|'|’)$", "", name).split(" ")
-    while (
-        words
-        and (first := words[0].casefold().replace("’", "'"))
-        and (first in stop_words.ENGLISH or first in _OPENERS)
-    ):
-        words.pop(0)
-    return " ".join(words)
-
-
-@cache
-def _chinese_patterns() -> tuple[re.Pattern[str], ...]:
-    kin = rf"(?P<kin>{alternatives(kin=True, chinese=True)})"
-    circle = rf"(?P<circle>{alternatives(kin=False, chinese=True)})"
-    says = r"(?P<told>(?:昨天|今天|刚才|刚刚|上周|之前)?(?:[跟和对]我[说讲提]|告诉我|说过?|提到))"
-    return tuple(
-        map(
-            re.compile,
-            (
-                rf"(?:我的?|咱|我们的?)?{kin}(?:的名字)?(?P<called>名?叫做?)?[是，]?(?P<name>{_HAN}){says}?",
-                rf"{circle}的?(?:同事)?(?P<name>{_HAN}){says}?",
-                r"(?P<name>[\u4e00-\u9fff]{2,3}?)(?:昨天|今天|刚才|刚刚|上周|之前)?(?P<told>[跟和对]我[说讲提]|告诉我)",
-                rf"我的?{kin}{says}?",
-            ),
-        )
-    )
 
 
 def _chinese(text: str) -> Iterator[tuple[int, int, Mention]]:
     if not has_cjk(text):
         return
     plain = to_simplified(text)
-    for pattern in _chinese_patterns():
+    for pattern in chinese_patterns():
         for match in pattern.finditer(plain):
             groups = match.groupdict()
             start, end = match.span("name") if groups.get("name") else (0, 0)
+            if groups.get("open") and not is_familiar(plain, match.start(), start):
+                longer = re.compile(HAN).match(plain, start) if groups.get("called") else None
+                start, end = longer.span() if longer else (0, 0)
+            if groups.get("name") and not end:
+                continue
             name = text[start:end] if len(text) == len(plain) else plain[start:end]
-            if name and not (groups.get("called") or _like_a_name(plain[start:end])):
+            if name and not (groups.get("called") or like_a_name(plain[start:end])):
                 continue
             words = groups.get("kin") or groups.get("circle") or ""
             role: Role = "quoted" if groups.get("told") else "named"
@@ -331,53 +297,16 @@ def _chinese(text: str) -> Iterator[tuple[int, int, Mention]]:
             )
 
 
-def _like_a_name(words: str) -> bool:
-    """True for a surname with a given name, and for a familiar name, that is no kinship."""
-    return begins_a_name(words) and tie_of(words) == words and words not in stop_words.CHINESE
-
-
-@cache
-def _linking() -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    one, other = (
-        rf"(?:(?:[Mm]y|[Oo]ur) (?i:(?P<kin{n}>{alternatives(kin=True, chinese=False)}))\b ?)?(?P<name{n}>{_NAME})?"
-        rf"(?: from (?i:(?:my |our )?(?P<circle{n}>{alternatives(kin=False, chinese=False)}))\b)?"
-        for n in (1, 2)
-    )
-    called = (
-        r",? ?(?:\(?(?:also known as|aka|a\.k\.a\.|whose (?:full|real) name is|(?:'s|’s) (?:full|real) name is|goes by"
-        r"|known as|short for|everyone calls (?:him|her|them)|we call (?:him|her|them)|(?:'s|’s) nickname is"
-        r"|is short for|is also called|also goes by|is the same person as)) "
-    )
-    kin, circle = (alternatives(kin=each, chinese=True) for each in (True, False))
-    han = rf"(?:(?P<kin1>{kin})|(?P<circle1>{circle}))?的?(?P<name1>[\u4e00-\u9fff]{{2,4}}?)"
-    return (
-        ("stated", re.compile(one + called + other)),
-        ("stated", re.compile(rf"\b(?:[Ww]e|[Ii]|[Ee]veryone|[Pp]eople) calls? (?P<name1>{_NAME}) (?P<name2>{_NAME})")),
-        ("identity", re.compile(rf"{one} is (?:actually |really )?{other}(?=[\s.,!;]|$)(?!'s|’s)")),
-        ("apart", re.compile(rf"(?P<name1>{_NAME})(?:,| and|, and) (?P<name2>{_NAME})")),
-        ("stated", re.compile(
-            rf"{han}的?(?:也叫|又叫|又名|本名是?叫?|全名是?叫?|外号是?叫?|小名是?叫?|绰号是?叫?|英文名是?叫?)"
-            rf"(?P<name2>{_HAN}|{_NAME})"
-        )),
-        ("identity", re.compile(rf"{han}就是(?P<name2>{_HAN})")),
-    )  # fmt: skip
-
-
-_DOUBTFUL = re.compile(
-    r"[?？]|\b(?:if|maybe|perhaps|might|probably|imagine|suppose|not|isn't|isn’t)\b|如果|也许|可能|大概|不是",
-    re.IGNORECASE,
-)
-
-
 def _links(text: str) -> Iterator[Link]:
-    plain = to_simplified(text)
+    # "Everybody calls her Alex" belongs to the sentence before it.
+    plain = re.sub(rf"[.!]\s+(?={CALLERS})", "; ", to_simplified(text))
     for sentence in re.findall(
         r"[^.!?。！？\n]+(?:[.!?。！？](?=\s|$)|$)?[?？]?|[^.!?。！？\n]+[.!?。！？]?", plain
     ):
-        for kind, pattern in _linking():
-            for match in pattern.finditer(sentence):
+        for kind, sign, pattern in linking_patterns():
+            for match in pattern.finditer(sentence) if sign in sentence else ():
                 link = _link(kind, match, sentence.strip())
-                if link is not None and (kind == "apart" or not _DOUBTFUL.search(sentence)):
+                if link is not None and (kind == "apart" or not DOUBTFUL.search(sentence)):
                     yield link
 
 
@@ -385,7 +314,7 @@ def _link(kind: Kind, match: re.Match[str], quote: str) -> Link | None:
     groups = match.groupdict()
     handles = []
     for n in "12":
-        name = _bare(groups.get(f"name{n}") or "")
+        name = bare(groups.get(f"name{n}") or "")
         words = groups.get(f"kin{n}") or groups.get(f"circle{n}") or ""
         if not name and not groups.get(f"kin{n}"):
             return None

@@ -17,7 +17,7 @@ from uuid import UUID
 from events.people.evidence import APPLIED, PROPOSED, Pair, pairs, words_in
 from events.people.judgement import Groups, Verdict, join_alone, noted_handle, person_id, verdicts_of
 from events.people.mentions import Link, handles_of_alias, name_in, tie_in
-from events.people.ties import HANDLE, known_tie
+from events.people.ties import HANDLE, is_animal, known_tie
 from events.types.curation import CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import standing
@@ -88,6 +88,10 @@ class Person:
     @property
     def ids(self) -> frozenset[UUID]:
         return frozenset((self.person_id, *self.merged))
+
+    @property
+    def is_animal(self) -> bool:
+        return any(map(is_animal, self.kinship))
 
     @property
     def gender(self) -> str | None:
@@ -166,6 +170,8 @@ def fold(
         _add(people, members, known, merges)
     people.people.sort(key=lambda each: (-each.last_mention.timestamp(), str(each.person_id)))
     _add_shared(people)
+    # An animal keeps its handles, because it may share its name with a person.
+    people.people = [each for each in people.people if not each.is_animal]
     offered = _offered(events, ids)
     people.proposals = _proposals(people, sorted([*found, *offered], key=lambda each: -each.score), groups)
     return people
@@ -331,7 +337,9 @@ def _proposals(people: People, found: list[Pair], groups: Groups[str]) -> list[P
     waiting: dict[frozenset[UUID], Proposal] = {}
     for each in found:
         one, other = people.of_handle.get(each.one), people.of_handle.get(each.other)
-        if one is None or other is None or one is other or groups.are_apart(each.one, each.other):
+        if one is None or other is None or one is other or one.is_animal or other.is_animal:
+            continue
+        if groups.are_apart(each.one, each.other):
             continue
         if each.score < PROPOSED:
             break

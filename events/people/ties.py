@@ -1,6 +1,6 @@
 """What tells a person from others of the same name: the kinship to the user, or the circle that they share.
 
-The words are tables (:mod:`events.language.names`): ``kinship`` and ``circles``.
+The words are tables (:mod:`events.language.names`): ``kinship``, ``circles``, and ``animals`` for who is no person.
 """
 
 import re
@@ -17,12 +17,21 @@ _OF_AGE = ("elder_", "younger_")
 
 
 class Tie(NamedTuple):
-    """A tie by its code. ``gender`` is f, m or -. ``one`` is True for a kinship that one person has to the user."""
+    """A tie by its code. ``gender`` is f, m or -. ``one`` is True for a kinship that one person has to the user.
+
+    ``circle``: the words tell where one knows a person from. ``animal``: "my dog Rex" names no person.
+    """
 
     code: str
     gender: str
     one: bool
-    kin: bool
+    circle: bool
+    animal: bool
+
+    @property
+    def kin(self) -> bool:
+        """True when the words tell what a person is to the user."""
+        return not self.circle and not self.animal
 
 
 class Ties(NamedTuple):
@@ -36,10 +45,10 @@ class Ties(NamedTuple):
 def _ties() -> Ties:
     by_word: dict[str, Tie] = {}
     by_code: dict[str, Tie] = {}
-    for table in ("kinship", "circles"):
+    for table in ("kinship", "circles", "animals"):
         for code, english, chinese in rows(table):
             name, _, marks = code.partition(":")
-            tie = Tie(name, marks[:1] or "-", marks.endswith("!"), table == "kinship")
+            tie = Tie(name, marks[:1] or "-", marks.endswith("!"), table == "circles", table == "animals")
             by_code.setdefault(name, tie)
             for word in (*english.split("|"), *chinese.split("|")):
                 if word:
@@ -59,6 +68,11 @@ def known_tie(code: str) -> Tie | None:
     return _ties().by_code.get(code)
 
 
+def is_animal(code: str) -> bool:
+    tie = known_tie(code)
+    return tie is not None and tie.animal
+
+
 def general(code: str) -> str:
     """Returns a kinship without the age: an elder sister is a sister."""
     for age in _OF_AGE:
@@ -67,11 +81,41 @@ def general(code: str) -> str:
 
 
 def alternatives(*, kin: bool, chinese: bool) -> str:
-    """Returns the words of the ties as alternatives of a regular expression, the longest first."""
+    """Returns the words of kinships and animals, or of circles, as alternatives of a regular expression, longest first.
+
+    A Chinese word of one character is a tie only after words that show it: 我妈, 我哥, 一只猫.
+    """
     words = [
-        word for word, tie in _ties().by_word.items() if tie.kin is kin and word.isascii() is not chinese
+        word
+        for word, tie in _ties().by_word.items()
+        if tie.circle is not kin and word.isascii() is not chinese
     ]
+    short = "".join(sorted(word for word in words if len(word) == 1))
+    longer = sorted((word for word in words if len(word) > 1), key=lambda word: (-len(word), word))
+    shown = [rf"(?:(?<=[我咱家只条])|(?<=我的))[{short}]"] if short else []
+    return "|".join([*map(re.escape, longer), *shown])
+
+
+@cache
+def own(*, chinese: bool) -> frozenset[str]:
+    """Returns the words of whom a speaker has only one and names without "my": Mum, 婆婆. Words of address are none."""
+    after = _titles()[1]
+    return frozenset(
+        word
+        for word, tie in _ties().by_word.items()
+        if tie.one and len(word) > 1 and word.isascii() is not chinese and (not chinese or word not in after)
+    )
+
+
+def titles(*, chinese: bool) -> str:
+    """Returns the words of address that stand before an English name, or after a Chinese one, as alternatives."""
+    words = {word for row in rows("titles") for word in (row.chinese if chinese else row.english).split("|")}
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+def surnames() -> str:
+    """Returns the common Chinese surnames as a class of characters."""
+    return "[" + "".join(sorted(_beginnings()["surname"])) + "]"
 
 
 @cache
@@ -79,7 +123,7 @@ def _signs() -> tuple[frozenset[str], re.Pattern[str], re.Pattern[str]]:
     kin, circle = (alternatives(kin=each, chinese=False) for each in (True, False))
     english = (
         rf"\b(?:(?:my|our) (?:(?:best|old|new|good|dear|late|other) )?(?:{kin})|from (?:(?:my|our) )?(?:{circle})"
-        rf"|(?:has|have|had) an? (?:{kin}) (?:named|called))\b"
+        rf"|an? (?:\w+ )?(?:{kin}) (?:named|called)|(?:{kin}) of (?:mine|ours))\b"
     )
     chinese = "|".join(alternatives(kin=each, chinese=True) for each in (True, False))
     last_words = frozenset(re.split(r"[ -]", word)[-1] for word in _ties().by_word)

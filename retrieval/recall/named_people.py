@@ -47,7 +47,7 @@ class NamedPeople:
     @property
     def names(self) -> tuple[str, ...]:
         """Every name of those meant."""
-        return tuple(name for person in self.meant for name in (person.name, *person.aliases))
+        return tuple(name for person in self.meant for name in _names(person))
 
     def other_names(self, question: str) -> list[str]:
         """Returns names of the only person meant that the question does not say, at most three."""
@@ -55,7 +55,7 @@ class NamedPeople:
             return []
         [person] = self.meant
         said = folded(question)
-        return [each for each in (person.name, *person.aliases) if folded(each) not in said][:_MORE_NAMES]
+        return [each for each in _names(person) if folded(each) not in said][:_MORE_NAMES]
 
     def about_others(self, cards: Iterable[Told], named: Iterable[Named]) -> set[UUID]:
         """Returns the ids of the ``cards`` that name a rival and nobody meant. ``named`` are the names in the cards.
@@ -83,6 +83,11 @@ class NamedPeople:
             if people & self.rivals and not people & meant:
                 found.add(card.card_id)
         return found
+
+
+def _names(person: Person) -> tuple[str, ...]:
+    """Returns the names that words give a person. "My mother" is a label of one without a name."""
+    return (person.name, *person.aliases) if any(map(name_in, person.handles)) else ()
 
 
 def named_people(people: People, question: str) -> NamedPeople | None:

@@ -81,6 +81,22 @@ def test_a_name_alone_is_the_only_person_of_that_name_and_nobody_when_there_are_
     assert len(found.shared["noor"]) == 2
 
 
+def test_a_part_of_a_full_name_with_another_tie_is_proposed_and_not_applied() -> None:
+    boss, club = "My boss Helen Marsh is strict.", "Helen from the book club likes Woolf."
+    found = people(boss, club, "Helen called.")
+    assert groups(found) == {("helen marsh|boss",), ("helen|", "helen|club")}
+    [proposal] = found.proposals
+    assert 0.5 < proposal.score < 0.95
+    assert groups(people(boss, "Helen called.")) == {("helen marsh|boss", "helen|")}
+
+
+def test_an_animal_is_no_person_and_no_part_of_a_person_who_has_its_name() -> None:
+    dog, called = "My dog Max is seven.", "Max said woof."
+    assert groups(people(dog, called)) == set()
+    assert groups(people(dog, called, "Max Reed told me so.")) == {("max reed|",)}
+    assert groups(people(dog, called, "My friend Max is here.")) == {("max|friend",)}
+
+
 def test_a_sister_may_be_the_elder_one_unless_there_is_a_younger_one() -> None:
     sister, elder, younger = (f"My {age}sister Noor is here." for age in ("", "elder ", "younger "))
     assert groups(people(sister, elder, "Noor called.")) == {("noor|", "noor|elder_sister", "noor|sister")}

@@ -41,6 +41,12 @@ def test_the_other_names_of_a_person_are_looked_for() -> None:
     assert found.other_names("Robina Castellanos?") == []
 
 
+def test_a_label_is_no_other_name() -> None:
+    found = named_people(people("My mother is ill."), "How is Mum?")
+    assert found is not None
+    assert (found.names, found.other_names("How is Mum?")) == ((), [])
+
+
 def test_a_name_alone_means_who_is_named_in_its_turn() -> None:
     found = meant("What did Robin from work tell me?")
     assert found is not None
