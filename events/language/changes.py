@@ -138,8 +138,14 @@ def _kind(value: str) -> str:
 
 def mends(text: str) -> bool:
     """True for a brief text that begins as a correction of what was said just before. A question is none."""
-    width = len(text) if text.isascii() else sum(1 if each.isascii() else 3 for each in text[:READ])
-    return width <= _BRIEF and not text.rstrip().endswith(("?", "？")) and _holds("correction", text)
+    return brief(text) and not text.rstrip().endswith(("?", "？")) and _holds("correction", text)
+
+
+def brief(text: str) -> bool:
+    """True for a text of about one line."""
+    return (
+        len(text) if text.isascii() else sum(1 if each.isascii() else 3 for each in text[:READ])
+    ) <= _BRIEF
 
 
 def _holds(section: str, text: str) -> bool:

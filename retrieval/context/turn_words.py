@@ -13,7 +13,7 @@ EXCERPT = 80
 LONG_TURN = 80
 """The tokens of a long turn, which a prompt may shorten to some of its sentences."""
 _LONGEST = 4000  # characters that are looked at
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[\"'”’」』)）]*|\n|$)")
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))+(?:[.!?。！？]+[\"'”’」』)）]*|\n|$)")
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['’][^\W_]+)*"
 )

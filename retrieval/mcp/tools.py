@@ -194,13 +194,16 @@ def _instant(told: str | None, *, through: bool = False) -> str | None:
 
 async def _forget(memory: Memory, asked: Arguments) -> str:
     turn_id = asked["turn_id"]
-    gone = await memory.erase("/v1/turns/{}", turn_id, dry_run="true")
+    await memory.erase("/v1/turns/{}", turn_id, dry_run="true")  # says who may not erase
     code = sha256(orjson.dumps([memory.user, turn_id])).hexdigest()[:8]
     if asked.get("confirm") != code:
-        counts = ", ".join(f"{count} of {name}" for name, count in gone["counts"].items() if count)
+        turn = await memory.ask("/v1/turns/{}", turn_id, project_id=None)
+        words = page(
+            "turn", pages.pieces(turn["text"]), {}, said=turn["said_at"], by=turn["speaker"] or turn["role"]
+        )
         return (
-            f"NOT erased yet. Ask the user first: turn {turn_id} and all that was made of it would go for ever "
-            f"({counts or 'only the turn'}). If the user says yes, call again with confirm={code!r}"
+            f"NOT erased yet. Ask the user first: turn {turn_id} and all that was made of it would go for ever. "
+            f"If the user says yes, call again with confirm={code!r}\n{words}"
         )
     done = await memory.erase("/v1/turns/{}", turn_id)
     return f"erased; the receipt is {done['erasure_id']}"

@@ -455,6 +455,7 @@ def test_a_session_over_stdio_and_one_over_http_see_the_same(stack: Running) -> 
                 assert "cello" in found.content[0].text
             asked: Any = await session.call_tool("forget", {"turn_id": turn})
             [code] = re.findall(r"confirm='(\w+)'", asked.content[0].text)
+            assert "I play the cello." in asked.content[0].text
             again: Any = await session.call_tool("forget", {"turn_id": turn, "confirm": "no"})
             assert again.content[0].text.startswith("NOT erased")
             still: Any = await session.call_tool("recall", {"query": "which instrument do I play?"})

@@ -13,6 +13,7 @@ from math import log
 from events.language.changes import (
     READ,
     before_change,
+    brief,
     differ,
     doer,
     mends,
@@ -35,6 +36,7 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 COMPARED = 30
 """The best candidates, whose topics are compared."""
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
+_ENDS = 0.1  # of that weight: a change ends a turn with so much in common
 _UNITS = frozenset(map(stem, UNITS))
 _TIES = frozenset(("family", "social"))  # categories of concepts whose values are people and pets
 _SOON = timedelta(minutes=30)
@@ -171,15 +173,17 @@ def _compare_with(
             continue
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
-        share = _share(thing, telling)
-        if share and _share(older.terms, said, weights) < _ALIKE:
+        share, alike = _share(thing, telling), _share(older.terms, said, weights)
+        if alike < _ALIKE:
             share = 0.0
         replaced = changes and another and value is None and not asked.question.message
         in_the_session = newer.card.session_id == card.session_id
+        # One common word of the question, such as a name, says little of what two turns are about.
+        other = apart or (value is None and alike < _ENDS)
         if replaced and not apart and in_the_session and _names_nothing(text):
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
-            share = max(share, min(older.evidence.meaning, near))
-        if share and apart:
+            share, other = max(share, min(older.evidence.meaning, near)), False
+        if share and other:
             older.is_like(newer, share)
         elif share:
             older.is_ended(newer, share, surely=replaced)
@@ -337,8 +341,11 @@ def _subjects(text: str, user_id: str) -> Sequence[frozenset[int]]:
 
 @lru_cache(maxsize=4096)
 def _names_nothing(text: str) -> bool:
-    """True when the speaker, "they" or "it" does what changes: that may be any thing. A correction is about one."""
-    return not mends(text) and any(not who or who in _PRONOUNS for who in _changed(text))
+    """True for brief words in which the speaker, "they" or "it" does what changes: that may be any thing.
+
+    Who says more names the thing. A correction is about one thing.
+    """
+    return brief(text) and not mends(text) and any(not who or who in _PRONOUNS for who in _changed(text))
 
 
 @lru_cache(maxsize=4096)

@@ -34,6 +34,7 @@ Found = tuple[Reading, int]
 _SINCE = listed("以来 起 开始")
 _TO_NOW = listed("至今 迄今")
 _EVERY = listed("每 每逢 每隔 隔 逢")
+_ALSO = listed("和 跟 与 及 、")
 _DAILY = listed("天天 夜夜 周周 月月 年年")
 # Characters before 逢 in words for a meeting: 相逢, 重逢.
 _MEETING = frozenset("相重适遭欣恰正久")
@@ -323,6 +324,8 @@ def _past_set(scan: Scan, i: int) -> int:
         j += 1
     else:
         return i + 1
+    while words[j] in _ALSO and words[j + 1] in WEEKDAYS:
+        j += 2  # 每周三和周六
     return _past_cycle(scan, j)
 
 

@@ -19,6 +19,7 @@ from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS
 
 # The import of these modules registers their rules. `openers` returns the first words of the rules.
 RULES = (dates, near, pieces, relative, seasons, weekdays, years)
+_ALSO = ("and", "&", ",")
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
 _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
 _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
@@ -102,7 +103,12 @@ def _past_set(scan: Scan, i: int) -> int:
     if words[j] == "year" and words[j + 1] in ("in", "on", "at"):
         return _past_cycle(scan, j + 1)
     found = span_of(scan, j) or length(scan, j)
-    return found[1] if found is not None else j + 1
+    j = found[1] if found is not None else j + 1
+    while words[j] in _ALSO and words[k := scan.skip(j + 1, *_ALSO)] in WEEKDAYS:
+        if words[j] == "," and k == j + 1 and words[k + 1] not in _ALSO:
+            break  # "every Tuesday, Friday we leave"
+        j = k + 1  # "every Monday, Wednesday and Friday"
+    return j
 
 
 def _past_regular(scan: Scan, i: int) -> int:

@@ -306,6 +306,13 @@ def test_sentences_of_a_turn_are_bounded(text: str, asked: set[str]) -> None:
     assert words == text * 3 or count_tokens(words) <= 2 * LONG_TURN
 
 
+def test_a_point_inside_a_number_or_a_name_ends_no_sentence() -> None:
+    eyes = "左眼降到0.6了，配了眼鏡，粉框的，五百二。醫生說別躺著看書，每天戶外兩小時，走路回家多繞一圈。"
+    assert best_sentences(eyes, {"左眼": 1.0}) == "左眼降到0.6了，配了眼鏡，粉框的，五百二。 …"
+    pay = f"They owe 1.50 a day by example.org. {'So it goes, day after day after day. ' * 9}"
+    assert best_sentences(pay, {"owe": 1.0}, room=20).startswith("They owe 1.50 a day by example.org.")
+
+
 def test_the_room_that_is_left_goes_to_the_whole_words_of_the_best_turns() -> None:
     said = " ".join(
         f"The number of the {name} bus is a secret of the town."

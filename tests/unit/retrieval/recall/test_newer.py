@@ -154,6 +154,14 @@ def test_a_change_of_another_thing_ends_nothing(
 
 
 @examples
+def test_one_word_of_the_question_and_a_change_of_another_thing_end_nothing(
+    question: str, earlier: str, later: str
+) -> None:
+    before, after = episode(1, earlier, said_at=EARLIER), episode(2, later, said_at=LATER)
+    assert ended(question, before, after) == {}
+
+
+@examples
 def test_the_quoted_words_of_others_end_no_fact(
     question: str, fact: str, key: str, value: str, words: str
 ) -> None:
