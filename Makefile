@@ -15,6 +15,7 @@ UV := $(BIN)/uv
 STAMP := .venv/.locked
 # Most tests embed without a model. Those of the models themselves need both.
 SMALL_MODEL := sentence-transformers/all-MiniLM-L6-v2
+APP_MODULES := retrieval/explorer/app/node_modules/.package-lock.json
 # These tests take minutes, because they wait for heartbeats of Kafka. `make test-distributed` runs them.
 FAUST := tests/integration/projectors/kafka/test_faust_workers.py
 # Four processes keep two cores busy, because many tests wait. Each takes the next file in this order, so long files go first.
@@ -108,7 +109,7 @@ test-browser: setup ## use the explorer with a real Chromium and Firefox (skippe
 	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium-headless-shell >/dev/null; then \
 		get="apt-get install -y -qq --no-install-recommends firefox-esr fonts-noto-cjk"; \
 		{ apt-get update -qq && { $$get chromium-headless-shell || $$get chromium; }; } >/dev/null || true; fi
-	@if command -v npm >/dev/null; then (cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent) || true; fi
+	@if command -v npm >/dev/null; then $(MAKE) $(APP_MODULES) || true; fi
 	@$(PY) -m pytest tests/browser
 
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
@@ -218,9 +219,13 @@ ranking: setup ## fit the coefficients of the ranking on the evaluation sets in 
 model: setup ## build the offline embedding model (once)
 	@$(BIN)/cardlog model fetch
 
-explorer: setup ## build the explorer from its sources (needs Node and npm); the built files are committed
+# npm writes this file last, so it is newer than the lock file that it fits.
+$(APP_MODULES): retrieval/explorer/app/package-lock.json
+	@cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent
+
+explorer: setup $(APP_MODULES) ## build the explorer from its sources (needs Node and npm); the built files are committed
 	@$(PY) -m scripts.explorer documents
-	@cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent && npm run --silent build
+	@cd retrieval/explorer/app && npm run --silent build
 	@$(PY) -m scripts.explorer stamp
 
 names: setup ## derive the tables of countries, languages and cities again
