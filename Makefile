@@ -15,10 +15,11 @@ UV := $(BIN)/uv
 STAMP := .venv/.locked
 # Most tests embed without a model. Those of the models themselves need both.
 SMALL_MODEL := sentence-transformers/all-MiniLM-L6-v2
+APP_MODULES := retrieval/explorer/app/node_modules/.package-lock.json
 # These tests take minutes, because they wait for heartbeats of Kafka. `make test-distributed` runs them.
 FAUST := tests/integration/projectors/kafka/test_faust_workers.py
-# Four processes keep two cores busy, because many tests wait. Each takes the next file in this order, so long files go first.
-PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
+# Each process takes the next file in this order, so long files go first.
+PARALLEL := --dist loadfile --no-loadscope-reorder -n
 MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
 	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -79,19 +80,20 @@ up: setup ## run the whole service with its data in ./data
 	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog up --data data
 
-test: setup ## run acceptance, integration and unit tests, four at a time
+# Six processes keep two cores busy, because these tests wait for three fifths of their time.
+test: setup ## run acceptance, integration and unit tests, six at a time
 	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
-	@$(PY) -m pytest $(PARALLEL) tests/acceptance tests/integration tests/unit --ignore $(FAUST)
+	@$(PY) -m pytest $(PARALLEL) 6 tests/acceptance tests/integration tests/unit --ignore $(FAUST)
 
 quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute on a quiet machine
-	@$(PY) -m pytest $(PARALLEL) tests/acceptance/test_way_of_a_turn.py tests/unit
+	@$(PY) -m pytest $(PARALLEL) 4 tests/acceptance/test_way_of_a_turn.py tests/unit
 
 fuzz: setup ## search with fresh random examples for FUZZ_MINUTES (default 10), and print how to repeat a failure
 	@$(PY) -m tests.fuzz
 
 unit: setup ## run the fast tests of single modules
-	@$(PY) -m pytest $(PARALLEL) tests/unit
+	@$(PY) -m pytest $(PARALLEL) 4 tests/unit
 
 integration: setup ## run the tests against a real Postgres and Redis
 	@$(PY) -m pytest tests/integration
@@ -108,7 +110,7 @@ test-browser: setup ## use the explorer with a real Chromium and Firefox (skippe
 	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium-headless-shell >/dev/null; then \
 		get="apt-get install -y -qq --no-install-recommends firefox-esr fonts-noto-cjk"; \
 		{ apt-get update -qq && { $$get chromium-headless-shell || $$get chromium; }; } >/dev/null || true; fi
-	@if command -v npm >/dev/null; then (cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent) || true; fi
+	@if command -v npm >/dev/null; then $(MAKE) $(APP_MODULES) || true; fi
 	@$(PY) -m pytest tests/browser
 
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
@@ -218,9 +220,13 @@ ranking: setup ## fit the coefficients of the ranking on the evaluation sets in 
 model: setup ## build the offline embedding model (once)
 	@$(BIN)/cardlog model fetch
 
-explorer: setup ## build the explorer from its sources (needs Node and npm); the built files are committed
+# npm writes this file last, so it is newer than the lock file that it fits.
+$(APP_MODULES): retrieval/explorer/app/package-lock.json
+	@cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent
+
+explorer: setup $(APP_MODULES) ## build the explorer from its sources (needs Node and npm); the built files are committed
 	@$(PY) -m scripts.explorer documents
-	@cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent && npm run --silent build
+	@cd retrieval/explorer/app && npm run --silent build
 	@$(PY) -m scripts.explorer stamp
 
 names: setup ## derive the tables of countries, languages and cities again

@@ -41,9 +41,10 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def refusals(by_model: Running, _model: MessagesApi) -> list[str]:
-    """The bodies of all refused requests, after ordinary and hostile traffic on every way in. The model refuses one."""
+    """The bodies of refused requests, after ordinary and hostile traffic on each way in. The model refuses one."""
     running, found = by_model, list[str]()
-    _model.trouble = lambda request: status(400) if "DROP TABLE" in request.question else None
+    refusing = iter([status(400)])
+    _model.trouble = lambda request: next(refusing, None) if "DROP TABLE" in request.question else None
     with httpx2.Client(timeout=30, headers=by_model.headers) as web:
 
         def ask(method: str, url: str, **request: Any) -> httpx2.Response:
@@ -70,7 +71,8 @@ def refusals(by_model: Running, _model: MessagesApi) -> list[str]:
             redis.xadd("turns", {"user_id": f"\x00{MISUSED}", "text": SAID})
             redis.xadd("turns", {"text": SAID})
             redis.xadd("turns", {"user_id": "ada", "text": "x", MISUSED: SAID})
-        running.command("wait", "--timeout", "60")
+        assert running.command("wait", "--timeout", "60").returncode == 0
+        assert next(refusing, None) is None
         for path in ("recall", "context"):
             ask(
                 "POST",

@@ -46,7 +46,7 @@ def of_an_older_build(data: Path) -> None:
             ensure_live(owner, projector)
 
 
-def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_without_a_model(
+def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_without_a_model_or_the_log_key(
     tmp_path: Path,
 ) -> None:
     of_an_older_build(tmp_path / "data with a space")
@@ -62,29 +62,6 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
     first.process.stdout.close()
     screen = tmp_path / "data with a space.log"
     assert "cardlog model fetch" not in screen.read_text()
-    nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
-    second = start(tmp_path / "data with a space", **nowhere)
-    try:
-        assert "questions are answered by words, not by meaning: no embedding model" in screen.read_text()
-        assert second.redis_url == first.redis_url, "the port and the password stay"
-        assert urlsplit(second.database_url).port == port
-        assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"
-        third = typed("up", "--data", str(second.data))
-        assert third.returncode != 0
-        assert "is in use by process" in third.stderr
-        assert "Traceback" not in third.stderr
-    finally:
-        assert stop(second) == 0
-
-
-def test_a_start_without_the_keys_of_the_log_names_the_file_to_bring_back(tmp_path: Path) -> None:
-    first = start(tmp_path / "data")
-    try:
-        pushed = first.command("push", "-", input='{"user_id": "u", "text": "I live in Porto."}')
-        assert pushed.returncode == 0, pushed.stderr
-        first.wait()
-    finally:
-        stop(first)
     for name, setting in (("log.key", "CARDLOG_LOG_KEY_FILE"), ("kek.key", "CARDLOG_KEK_FILE")):
         kept = (first.data / name).rename(tmp_path / name)
         refused = typed("up", "--data", str(first.data), "--port-write", "0", "--port-read", "0")
@@ -93,11 +70,20 @@ def test_a_start_without_the_keys_of_the_log_names_the_file_to_bring_back(tmp_pa
         assert setting in refused.stderr
         kept.rename(first.data / name)
     (first.data / "log.key").write_text("")
-    again = start(first.data)
+    nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
+    second = start(tmp_path / "data with a space", **nowhere)
     try:
-        assert "note: no key authenticates" in again.command("log", "verify").stdout
+        assert "questions are answered by words, not by meaning: no embedding model" in screen.read_text()
+        assert second.redis_url == first.redis_url, "the port and the password stay"
+        assert urlsplit(second.database_url).port == port
+        assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"
+        assert "note: no key authenticates" in second.command("log", "verify").stdout
+        third = typed("up", "--data", str(second.data))
+        assert third.returncode != 0
+        assert "is in use by process" in third.stderr
+        assert "Traceback" not in third.stderr
     finally:
-        stop(again)
+        assert stop(second) == 0
 
 
 def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp_path: Path) -> None:

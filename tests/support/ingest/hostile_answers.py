@@ -55,7 +55,7 @@ def floods(megabytes: int = 1024) -> Trouble:
     return Trouble(wire=wire)
 
 
-def bomb(megabytes: int = 256) -> Trouble:
+def bomb(megabytes: int = 64) -> Trouble:
     """A small body that becomes huge when it is decompressed."""
     packed = gzip.compress(b" " * (megabytes * 1024 * 1024) + _MESSAGE)
     return wired(_HEAD + b"content-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(packed) + packed)

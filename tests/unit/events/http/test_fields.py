@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from jsonschema import Draft202012Validator, FormatChecker
 from pydantic import TypeAdapter, ValidationError
 
 from events.http.fields import DayOrInstant, Instant, InstantOrBlank, QueryInstant, Uuid
@@ -30,7 +29,6 @@ UUIDS = [
     KNOWN, KNOWN.upper(), KNOWN.replace("-", ""), f"{{{KNOWN}}}", f"urn:uuid:{KNOWN}", KNOWN[:-1], f"{KNOWN} ",
     f"{KNOWN}0",
 ]  # fmt: skip
-FORMATS = FormatChecker(["uuid"])
 
 
 def read_as_turn(said_at: str) -> object:
@@ -40,8 +38,13 @@ def read_as_turn(said_at: str) -> object:
 
 @pytest.mark.parametrize("kind", [Instant, QueryInstant, DayOrInstant, Uuid, InstantOrBlank])
 def test_a_field_takes_what_its_schema_says_and_nothing_else(kind: Any) -> None:
+    from jsonschema import (
+        Draft202012Validator,
+        FormatChecker,
+    )  # to load it takes a second, which other processes save
+
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
-    documented = Draft202012Validator(adapter.json_schema(), format_checker=FORMATS)
+    documented = Draft202012Validator(adapter.json_schema(), format_checker=FormatChecker(["uuid"]))
     read = read_as_turn if kind is InstantOrBlank else adapter.validate_python
     taken = 0
     for spelling in UUIDS if kind is Uuid else INSTANTS:
