@@ -18,8 +18,9 @@ SMALL_MODEL := sentence-transformers/all-MiniLM-L6-v2
 APP_MODULES := retrieval/explorer/app/node_modules/.package-lock.json
 # These tests take minutes, because they wait for heartbeats of Kafka. `make test-distributed` runs them.
 FAUST := tests/integration/projectors/kafka/test_faust_workers.py
-# Each process takes the next file in this order, so long files go first.
-PARALLEL := --dist loadfile --no-loadscope-reorder -n
+# Four processes keep two cores busy, because many tests wait; six need 8 GB. Each takes the next file in this order, so
+# long files go first.
+PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
 	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -80,20 +81,19 @@ up: setup ## run the whole service with its data in ./data
 	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog up --data data
 
-# Six processes keep two cores busy, because these tests wait for three fifths of their time.
-test: setup ## run acceptance, integration and unit tests, six at a time
+test: setup ## run acceptance, integration and unit tests, four at a time
 	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
-	@$(PY) -m pytest $(PARALLEL) 6 tests/acceptance tests/integration tests/unit --ignore $(FAUST)
+	@$(PY) -m pytest $(PARALLEL) tests/acceptance tests/integration tests/unit --ignore $(FAUST)
 
 quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute on a quiet machine
-	@$(PY) -m pytest $(PARALLEL) 4 tests/acceptance/test_way_of_a_turn.py tests/unit
+	@$(PY) -m pytest $(PARALLEL) tests/acceptance/test_way_of_a_turn.py tests/unit
 
 fuzz: setup ## search with fresh random examples for FUZZ_MINUTES (default 10), and print how to repeat a failure
 	@$(PY) -m tests.fuzz
 
 unit: setup ## run the fast tests of single modules
-	@$(PY) -m pytest $(PARALLEL) 4 tests/unit
+	@$(PY) -m pytest $(PARALLEL) tests/unit
 
 integration: setup ## run the tests against a real Postgres and Redis
 	@$(PY) -m pytest tests/integration
