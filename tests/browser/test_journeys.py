@@ -339,9 +339,8 @@ def test_a_graph_leads_from_a_name_to_a_card_by_keyboard_and_has_its_list(person
     name = node.get_attribute("aria-label")
     node.focus()
     person.page.keyboard.press("Enter")
-    person.settle()
+    eventually(lambda: person.page.locator("svg.graph a").first.get_attribute("aria-label") == name)
     assert "id=" in person.page.url
-    assert person.page.locator("svg.graph a").first.get_attribute("aria-label") == name
     assert person.page.locator("svg.graph a").count() <= 300
 
 
