@@ -173,7 +173,8 @@ def _compare_with(
             continue
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
-        share, alike = _share(thing, telling), _share(older.terms, said, weights)
+        share = _share(thing, telling)
+        alike = _share(older.terms, said, weights) if share else 0.0
         if alike < _ALIKE:
             share = 0.0
         replaced = changes and another and value is None and not asked.question.message
