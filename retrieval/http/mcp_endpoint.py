@@ -105,9 +105,8 @@ class McpEndpoint:
         if not user and principal.users is not None and len(principal.users) == 1:
             [user] = principal.users
         headers = {name: request.headers[name] for name in ("authorization",) if name in request.headers}
-        return Memory(
-            self._client, self._write.client, user, request.query_params.get("project_id") or None, headers
-        )
+        project, zone = (request.query_params.get(name) or None for name in ("project_id", "timezone"))
+        return Memory(self._client, self._write.client, user, project, zone, headers)
 
 
 def _in_a_sentence(send: Send) -> Send:

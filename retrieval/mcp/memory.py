@@ -21,12 +21,16 @@ class RefusedError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of ``user``. ``headers`` hold the credential; the services check it with every call."""
+    """The memory of ``user``. ``headers`` hold the credential; the services check it with every call.
+
+    ``timezone`` is that of the user, for questions and turns. None: the user's latest for a question, UTC for a turn.
+    """
 
     read: httpx2.AsyncClient
     write: httpx2.AsyncClient
     user: str
     project: str | None = None
+    timezone: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
     async def ask(self, path: str, /, *parts: str, **asked: object) -> Json:
@@ -38,7 +42,9 @@ class Memory:
 
     async def recall(self, path: str, /, **asked: object) -> Json:
         """Returns the answer to a question."""
-        return await self._send(self.read, "POST", path, (), json=self._of_user(asked))
+        return await self._send(
+            self.read, "POST", path, (), json=self._of_user({"timezone": self.timezone, **asked})
+        )
 
     async def change(self, method: str, path: str, /, *parts: str, **body: object) -> Json:
         """Returns the answer of the write service to a command."""

@@ -80,7 +80,8 @@ def _unbounded(schema: Mapping[str, object]) -> dict[str, object]:
 async def _remember(memory: Memory, asked: Arguments) -> str:
     turn_id = f"{AGENT}-{uuid4().hex}"
     turn = {"text": asked["text"], "mode": asked.get("mode"), "turn_id": turn_id, "agent_id": AGENT}
-    pushed = await memory.change("POST", "/v1/turns", session_id=AGENT, **turn)
+    turn |= {"session_id": AGENT, "timezone": memory.timezone}
+    pushed = await memory.change("POST", "/v1/turns", **turn)
     kept = f"kept as turn {turn_id}"
     if not asked.get("wait"):
         return kept

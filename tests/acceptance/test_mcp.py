@@ -110,6 +110,15 @@ def test_what_is_remembered_is_recalled(stack: Running) -> None:
     assert "nothing" not in Client(stack).tool("recall", query="where do I live?")
 
 
+def test_what_is_remembered_keeps_the_users_clock(stack: Running) -> None:
+    there, anywhere = Client(stack, timezone="Asia/Tokyo"), Client(stack)
+    anywhere.user = there.user
+    there.tool("remember", text="I bought a kettle.", wait=True)
+    for each in (there, anywhere):
+        assert '+09:00">' in each.tool("recall", query="what did I buy?").partition("\n")[0]
+    assert "timezone" in Client(stack, timezone="Lisbon").failure("remember", text="I sing.")
+
+
 def test_what_is_remembered_in_a_mode_is_recalled_there(stack: Running) -> None:
     dana = Client(stack)
     dana.tool("remember", text="I live in Lisbon.", mode="journal", wait=True)

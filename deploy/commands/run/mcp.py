@@ -9,7 +9,7 @@ import httpx2
 from cyclopts import Parameter
 
 from deploy.instance import addresses_of, authorization
-from deploy.options import Given
+from deploy.options import Given, Zone
 from events.platform.settings import Settings
 
 _TIMEOUT_S = 30.0
@@ -21,6 +21,7 @@ def mcp(
     project: Annotated[
         str | None, Parameter(help="project of questions and turns (default: default)")
     ] = None,
+    timezone: Zone = None,
     allow_forget: Annotated[bool, Parameter(help="offer the tool forget, which erases turns")] = False,
     settings: Given[Settings],
     data: Given[Path | None],
@@ -32,17 +33,17 @@ def mcp(
     if find_spec("mcp") is None:
         raise RuntimeError("the package of the protocol is missing: pip install 'cardlog[mcp]'")
     settings, *urls = addresses_of(settings, data)
-    asyncio.run(_served(urls, user, project, allow_forget, authorization(settings)))
+    asyncio.run(_served(urls, user, project, timezone, allow_forget, authorization(settings)))
     return 0
 
 
 async def _served(
-    urls: list[str], user: str, project: str | None, forget: bool, headers: dict[str, str]
+    urls: list[str], user: str, project: str | None, zone: str | None, forget: bool, headers: dict[str, str]
 ) -> None:
     from retrieval.mcp.memory import Memory  # noqa: PLC0415 - --help needs none of these modules
     from retrieval.mcp.server import create_server, run_stdio  # noqa: PLC0415
 
     read, write = (httpx2.AsyncClient(base_url=url, timeout=_TIMEOUT_S) for url in urls)
     async with read, write:
-        memory = Memory(read, write, user, project, headers)
+        memory = Memory(read, write, user, project, zone, headers)
         await run_stdio(create_server(lambda _: memory, forget=forget))
