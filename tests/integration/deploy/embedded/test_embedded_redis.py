@@ -215,15 +215,16 @@ class TestClosed:
             assert tuple(map(int, client.info("server")["valkey_version"].split("."))) >= (9, 1)
 
 
-def break_the_commands(data: Path) -> None:
-    overwrite(only(data, "*.incr.aof"), 0.5, BROKEN)
-
-
 def exchange(data: Path, old: bytes, new: bytes) -> None:
     file = only(data, "*.incr.aof")
     content = file.read_bytes()
     middle = content.index(old, len(content) // 2)
     file.write_bytes(content[:middle] + new + content[middle + len(old) :])
+
+
+def break_the_commands(data: Path) -> None:
+    # A command's length is broken. Other bytes inside of a word would be another word, which nobody can notice.
+    exchange(data, b"*5\r\n", BROKEN)
 
 
 def break_a_commands_name(data: Path) -> None:
