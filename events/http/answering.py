@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import iscoroutinefunction
-from re import subn
+from re import sub
 from typing import Any
 from urllib.parse import unquote
 
@@ -50,9 +50,11 @@ class AnsweringRoute(APIRoute):
         return self.__dict__[name]
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        split, slashes = subn("(?i)%2f", _SLASH, scope.get("raw_path", b"").decode("latin-1"))
-        if not slashes:
+        # A service asks each of its routes in turn, so the usual path costs one search.
+        raw = scope.get("raw_path", b"")
+        if b"%2f" not in raw.lower():
             return super().matches(scope)
+        split = sub("(?i)%2f", _SLASH, raw.decode("latin-1"))
         match, found = super().matches({**scope, "path": unquote(split)})
         if match is not Match.NONE:
             found["path_params"] = {

@@ -143,9 +143,8 @@ def mends(text: str) -> bool:
 
 def brief(text: str) -> bool:
     """True for a text of about one line."""
-    return (
-        len(text) if text.isascii() else sum(1 if each.isascii() else 3 for each in text[:READ])
-    ) <= _BRIEF
+    width = len(text) if text.isascii() else sum(1 if each.isascii() else 3 for each in text[:READ])
+    return width <= _BRIEF
 
 
 def _holds(section: str, text: str) -> bool:

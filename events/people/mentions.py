@@ -282,7 +282,7 @@ def _chinese(text: str) -> Iterator[tuple[int, int, Mention]]:
             groups = match.groupdict()
             start, end = match.span("name") if groups.get("name") else (0, 0)
             if groups.get("open") and not is_familiar(plain, match.start(), start):
-                longer = re.compile(HAN).match(plain, start) if groups.get("called") else None
+                longer = HAN.match(plain, start) if groups.get("called") else None
                 start, end = longer.span() if longer else (0, 0)
             if groups.get("name") and not end:
                 continue

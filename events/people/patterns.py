@@ -35,8 +35,10 @@ CALLERS = (
     r"(?i:every(?:one|body)|people|we|i|they|friends|family|(?:my|our|her|his|their) \w+) "
     r"(?:all |just |always )?calls? (?:him|her|them) "
 )
-HAN = rf"[\u4e00-\u9fff]{{2,3}}?{_END}"
+_HAN = rf"[\u4e00-\u9fff]{{2,3}}?{_END}"
+HAN = re.compile(_HAN)
 _FAMILIAR = r"[小阿老][\u4e00-\u9fff]"
+_RUN = re.compile(r"[\u4e00-\u9fff]+")
 
 
 @cache
@@ -90,8 +92,8 @@ def chinese_patterns() -> tuple[re.Pattern[str], ...]:
             re.compile,
             (
                 rf"(?:我的?|咱|我们的?|(?<![他她你您])(?<![他她你您]的)){kin}(?:的名字)?(?P<called>名?叫做?)?[是，]?"
-                rf"(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{HAN}){says}?",
-                rf"{circle}的?(?:同事)?(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{HAN}){says}?",
+                rf"(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{_HAN}){says}?",
+                rf"{circle}的?(?:同事)?(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{_HAN}){says}?",
                 r"(?P<name>[\u4e00-\u9fff]{2,3}?)(?:昨天|今天|刚才|刚刚|上周|之前)?(?P<told>[跟和对]我[说讲提]|告诉我)",
                 rf"我的?{kin}{says}?",
                 rf"(?:^|(?<=[\s，。！？、；,.!?;是的和跟给找叫问请让到在把被了]))(?P<name>{surnames()}(?:{titles(chinese=True)}))",
@@ -103,7 +105,7 @@ def chinese_patterns() -> tuple[re.Pattern[str], ...]:
 
 def is_familiar(plain: str, begins: int, place: int) -> bool:
     """True when the words at ``place`` are a familiar name, whatever follows: 阿珍生了, 小王結婚了. 小时候 is none."""
-    run = re.compile(r"[\u4e00-\u9fff]+").match(plain, begins)
+    run = _RUN.match(plain, begins)
     at, words = begins, dictionary().cut(run[0] if run else "")
     while words and at < place:
         at += len(words.pop(0))
@@ -150,9 +152,9 @@ def linking_patterns() -> tuple[tuple[LinkKind, str, re.Pattern[str]], ...]:
         ("apart", " ", re.compile(rf"(?P<name1>{NAME})(?:,| and|, and) (?P<name2>{NAME})")),
         ("stated", "", re.compile(
             rf"{han}的?(?:也叫|又叫|又名|本名是?叫?|全名是?叫?|外号是?叫?|小名是?叫?|绰号是?叫?|英文名是?叫?)"
-            rf"(?P<name2>{HAN}|{NAME})"
+            rf"(?P<name2>{_HAN}|{NAME})"
         )),
-        ("identity", "就是", re.compile(rf"{han}就是(?P<name2>{HAN})")),
+        ("identity", "就是", re.compile(rf"{han}就是(?P<name2>{_HAN})")),
     )  # fmt: skip
 
 

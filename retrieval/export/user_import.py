@@ -61,8 +61,9 @@ class _Importer:
             self.flush()
         payload = decode(line["type"], line["schema_version"], self._renamed(data))
         payload = _placed(payload, self._positions)
-        for handle in handles_in(payload):
-            self._ids[str(person_id(self._exported, handle))] = str(person_id(self._storage_id, handle))
+        if self._exported != self._storage_id:
+            for handle in handles_in(payload):
+                self._ids[str(person_id(self._exported, handle))] = str(person_id(self._storage_id, handle))
         key = line["dedupe_key"]
         event = NewEvent(
             event_id=UUID(self._renamed(line["event_id"])),

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from events.platform.database import Connection
 from events.platform.settings import variable_of
 from events.store import log
 from events.store.checkpoints import Processor
+from events.types.cards import EventNoted, Utterance
 from events.types.extraction import CardsWithdrawn
 from projectors.embedding.embedder import HASH_MODEL, EmbedderUnavailableError, HashEmbedder
 from projectors.embedding.embedders import Embedders
@@ -23,7 +25,7 @@ from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
 from projectors.vectors import pending
 from projectors.vectors.projector import VectorsProjector
-from tests.support.projectors.folding import count, event, noted, rebuild, settings_of
+from tests.support.projectors.folding import NOW, ORIGIN, count, event, noted, rebuild, settings_of
 from tests.support.waiting import eventually
 
 MANY = VectorsProjector.defer_above + 344
@@ -149,6 +151,24 @@ def test_a_withdrawn_card_has_no_vector_and_waits_for_none(
     assert {card for (card,) in left} == {each.event_id for each in said} - {each.event_id for each in gone}
     assert count(connection, "vectors.pending_vectors") == 0
     assert rebuild(database, VectorsProjector(Embedders(Listening)), verify=True).equal
+
+
+def test_a_card_is_embedded_by_its_own_words_and_its_speaker(
+    database: str, connection: Connection, heard: list[str]
+) -> None:
+    bob, before = replace(ORIGIN, speaker="Bob"), (Utterance("What did you adopt?", "Ann"),)
+    words = ("Two kittens, two!", "两只小猫！")
+    log.append(
+        connection,
+        [
+            event(
+                EventNoted(content=each, entity="user", tags=(), origin=bob, occurred_at=NOW, before=before)
+            )
+            for each in words
+        ],
+    )
+    drain(runner_of(database, connection), connection)
+    assert sorted(heard) == ["Bob said: Two kittens, two!", "Bob: 两只小猫！"]
 
 
 def test_status_wait_and_a_rebuild_know_of_cards_that_wait_for_their_vector(
