@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -339,10 +340,16 @@ class EmbeddedServer(ABC):
 
 
 def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Returns a free port that the kernel gives to nobody else.
+
+    A port of the kernel's own choice may belong to another program's connection when the server starts again.
+    """
+    choice = random.SystemRandom()
+    for port in (*(choice.randint(20_000, 32_767) for _ in range(20)), 0):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe, contextlib.suppress(OSError):
+            probe.bind((LOOPBACK, port))
+            return int(probe.getsockname()[1])
+    raise ServerError("no port of 127.0.0.1 is free")
 
 
 def tail(text: str, lines: int = 15) -> str:

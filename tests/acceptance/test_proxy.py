@@ -2,7 +2,6 @@
 
 import json
 import logging
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from deploy.embedded.server import free_port
 from tests.support.connections import connected, healthy, raw
 from tests.support.proxy.proxying import (
     CHAT,
@@ -361,9 +361,7 @@ def test_beyond_this_machine_a_request_brings_a_key(stack: Running, model: Model
 
 
 def test_the_command_serves_until_it_is_stopped(stack: Running, model: Model) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     words = ["proxy", "--port", port, "--upstream-openai", f"{model.url}/v1", "--data", str(stack.data)]
     process = subprocess.Popen([*COMMAND, *words], env=clean_environment(), stderr=subprocess.PIPE, text=True)
     try:

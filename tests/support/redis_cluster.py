@@ -10,7 +10,7 @@ from redis import Redis
 from redis.cluster import RedisCluster
 
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.server import LOOPBACK
+from deploy.embedded.server import LOOPBACK, free_port
 from tests.support.waiting import eventually
 
 SLOTS = 16384
@@ -98,13 +98,12 @@ def _port() -> int:
     """A free port whose bus port is free, too."""
 
     def look() -> int:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind((LOOPBACK, 0))
-            port: int = first.getsockname()[1]
-            if port + _BUS > 65535:
-                return 0
+        port = free_port()
+        if port + _BUS > 32_767:  # the kernel may give that bus port to a connection
+            return 0
+        with socket.socket() as bus:
             try:
-                second.bind((LOOPBACK, port + _BUS))
+                bus.bind((LOOPBACK, port + _BUS))
             except OSError:
                 return 0
             return port

@@ -11,7 +11,6 @@ out with a reason when its system or data are missing.
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,7 +27,7 @@ import httpx2
 import psutil
 
 from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.server import LOOPBACK
+from deploy.embedded.server import LOOPBACK, free_port
 from events.platform.settings import variable_of
 from events.types.cards import Utterance
 from projectors.embedding.remote_embedder import RemoteEmbedder
@@ -130,10 +129,8 @@ def hindsight(embedding: str, peers: Path) -> Iterator[System]:
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedPostgres(Path(folder) / "postgres") as server,
-        socket.create_server((LOOPBACK, 0)) as free,
     ):
-        port = free.getsockname()[1]
-        free.close()
+        port = free_port()
         settings = {
             "DATABASE_URL": server.url,
             "LLM_PROVIDER": "none",

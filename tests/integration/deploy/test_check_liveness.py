@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from deploy.check_liveness import check_liveness, main
+from deploy.embedded.server import free_port
 from events.health.heartbeat import UNSEEN_S, Heartbeat
 from events.platform.settings import Settings
 from tests.support.waiting import eventually
@@ -22,8 +23,7 @@ NOWHERE = replace(
 
 
 def test_a_service_that_does_not_answer_is_ill_and_one_that_answers_is_not() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     words = ["/opt/cardlog/bin/python", "/opt/cardlog/bin/cardlog", "serve", "write", "--port", port, ""]
     assert "does not answer" in str(check_liveness(words, NOWHERE))
     process = subprocess.Popen(

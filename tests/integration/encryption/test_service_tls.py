@@ -1,7 +1,6 @@
 """A service speaks TLS with its own certificate, and refuses files that are none."""
 
 import os
-import socket
 import ssl
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 
 from deploy.check_liveness import check_liveness
 from deploy.command import main
+from deploy.embedded.server import free_port
 from events.platform.settings import Settings
 from tests.support.tls.certificates import certificate
 from tests.support.waiting import eventually
@@ -24,8 +24,7 @@ NOWHERE = {
 
 def test_a_service_speaks_tls_only(tmp_path: Path) -> None:
     shown = certificate(tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     files = {"CARDLOG_TLS_CERT_FILE": str(shown.certificate), "CARDLOG_TLS_KEY_FILE": str(shown.key)}
     words = ["serve", "write", "--port", port]
     process = subprocess.Popen(

@@ -5,6 +5,8 @@ import socket
 import ssl
 import threading
 
+from deploy.embedded.server import free_port
+
 
 class Forwarder:
     """Carries bytes between the clients of ``port`` and its server. A shut forwarder refuses clients.
@@ -17,8 +19,7 @@ class Forwarder:
         self._tls = tls
         self.flowing = threading.Event()
         self.flowing.set()
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port: int = listener.getsockname()[1]
+        self.port = free_port()
         self._listener: socket.socket | None = None
         self._sockets: set[socket.socket] = set()
         self._thread: threading.Thread | None = None

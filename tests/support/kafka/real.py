@@ -9,6 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from deploy.embedded.server import free_port
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,7 +51,7 @@ class RealBroker:
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="cardlog-kafka-"))
-        ports = [_free_port(), _free_port()]
+        ports = [free_port(), free_port()]
         self.address = f"127.0.0.1:{ports[0]}"
         self._properties = self._folder / "server.properties"
         self._properties.write_text(
@@ -94,12 +95,6 @@ class RealBroker:
         except OSError:
             return False
         return True
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 _PROPERTIES = Path(__file__).with_name("server.properties").read_text("utf-8")
