@@ -35,8 +35,7 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 
 COMPARED = 30
 """The best candidates, whose topics are compared."""
-_ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
-_ENDS = 0.1  # of that weight: a change ends a turn with so much in common
+_ENDS = 0.1  # of the weight of all words of an older turn: a change ends a turn with so much in common
 _UNITS = frozenset(map(stem, UNITS))
 _TIES = frozenset(("family", "social"))  # categories of concepts whose values are people and pets
 _SOON = timedelta(minutes=30)
@@ -65,7 +64,6 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
         for place, each in enumerate(own)
         if each.card.episode and PASTED not in each.card.tags and asks(each.card.content) < 1
     ]
-    said = _completed(own)
     spread = Counter(term for each in own for term in each.terms)
     weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
     # Whatever people say to each other has their names, so their names are no topic.
@@ -79,7 +77,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             and _share_a_subject(each.subjects, older.subjects)
         ]
         if later and not _happened(older.card) and older.card.card_id not in asked.disputed:
-            _compare_with([(each, said[each]) for each in later], older, weights, names, asked)
+            _compare_with(later, older, weights, names, asked)
     for place, newer in telling:
         if mends(_own_words(newer.card.content)):
             _mend(newer, own[:place], asked)
@@ -111,7 +109,7 @@ def _share_a_subject(newer: frozenset[str], older: frozenset[str]) -> bool:
 
 
 def _compare_with(
-    later: Sequence[tuple[Candidate, frozenset[int]]],
+    later: Sequence[Candidate],
     older: Candidate,
     weights: Mapping[int, float],
     names: frozenset[int],
@@ -127,8 +125,7 @@ def _compare_with(
     slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
-    # A time is in many texts. Without words of the question, the topic is what the time is told of.
-    topic = told & asked.keys or told - _time_keys(card.content, asked.user_id) or told
+    topic = told & asked.keys or told
     # A value that the question names tells which thing is meant.
     others = _values(card.content if value is None else card.value or "")
     meant = others & _values(asked.question.text)
@@ -136,8 +133,8 @@ def _compare_with(
     of_fact = told | of_slot | (value or frozenset())
     # Numbers and their units are in many texts, so they are no sign of a topic.
     thing = _thing_keys(card.value, asked.user_id) or topic
-    for newer, said in later:
-        near, text = newer.evidence.meaning, _own_words(newer.card.content)
+    for newer in later:
+        said, text = newer.terms, _own_words(newer.card.content)
         changes = _changes(text)
         own = _values(text) if others else others
         another = _differ(own, others)
@@ -155,7 +152,9 @@ def _compare_with(
             news = False
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
-                news = near >= 0 and _any_about(_news(text).get(slot, ()), of_fact, asked.user_id)
+                news = newer.evidence.meaning >= 0 and _any_about(
+                    _news(text).get(slot, ()), of_fact, asked.user_id
+                )
                 changes = changes or news
                 apart = apart and not news and slot not in _concepts(text)
                 share = 1.0 if news or slot in _concepts(text) else share
@@ -174,16 +173,13 @@ def _compare_with(
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
         share = _share(thing, telling)
-        alike = _share(older.terms, said, weights) if share else 0.0
-        if alike < _ALIKE:
-            share = 0.0
         replaced = changes and another and value is None and not asked.question.message
         in_the_session = newer.card.session_id == card.session_id
         # One common word of the question, such as a name, says little of what two turns are about.
-        other = apart or (value is None and alike < _ENDS)
+        other = apart or (value is None and _share(older.terms, said, weights) < _ENDS)
         if replaced and not apart and in_the_session and _names_nothing(text):
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
-            share, other = max(share, min(older.evidence.meaning, near)), False
+            share, other = max(share, min(older.evidence.meaning, newer.evidence.meaning)), False
         if share and other:
             older.is_like(newer, share)
         elif share:
@@ -214,20 +210,6 @@ def _may_mean(correction: str, before: Candidate, asked: Asked) -> bool:
     if not about or asked.keys & _name_keys(last, asked.user_id):
         return True
     return any(_differ(_values(correction), _values(each)) for each in about)
-
-
-def _completed(own: Sequence[Candidate]) -> dict[Candidate, frozenset[int]]:
-    """Returns the words of each turn with those of the cards that were read from it: they name what a pronoun means."""
-    read: dict[str, frozenset[int]] = {}
-    for each in own:
-        if not each.card.episode:
-            for turn in each.card.turn_ids[-1:]:
-                read[turn] = read.get(turn, frozenset()) | each.terms
-    return {
-        each: each.terms.union(*(read.get(turn, frozenset()) for turn in each.card.turn_ids))
-        for each in own
-        if each.card.episode
-    }
 
 
 def _share_among_turns(own: Sequence[Candidate]) -> None:
@@ -282,11 +264,6 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
 @lru_cache(maxsize=4096)
 def _name_keys(name: str | None, user_id: str) -> frozenset[int]:
     return frozenset(term_keys(user_id, words_of(name))) if name and name != OWNER else frozenset()
-
-
-@lru_cache(maxsize=4096)
-def _time_keys(text: str, user_id: str) -> frozenset[int]:
-    return frozenset(term_keys(user_id, [word for each in _values(text) for word in words_of(each)]))
 
 
 @lru_cache(maxsize=4096)

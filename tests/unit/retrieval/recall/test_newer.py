@@ -308,18 +308,6 @@ def test_a_fact_of_another_matter_holds_when_a_fact_of_its_turn_changed() -> Non
     ) == {2: 4, 3: 4, 5: 4}
 
 
-def test_a_card_of_the_turn_names_what_its_pronoun_means() -> None:
-    old = state(
-        1, "Mo works at the bank", "employer", value="the bank", said_at=EARLIER, entity="mo", speaker="Mo"
-    )
-    turn = {"said_at": LATER, "speaker": "Mo", "turn_ids": ("t2",)}
-    said = episode(2, "I quit last week, at last", **turn)
-    read = episode(3, "Mo quit the bank", episode=False, event_status="happened", **turn)
-    question = "Is Mo still at the bank?"
-    assert ended(question, old, said, read)[1] == 2
-    assert ended(question, old, said) == {}
-
-
 def test_a_card_that_a_card_of_its_own_place_ended_keeps_the_place() -> None:
     evidence = of_share(1.0, of_best=1.0, inside=False)
     ended = Candidate(card=episode(1, "I moved to Oslo."), evidence=evidence)
@@ -340,10 +328,3 @@ def test_a_correction_means_the_last_sentence_or_one_with_another_value() -> Non
     dentist = "My dentist is on the 3rd. Remind me to bring the form."
     assert mended("When is my dentist?", dentist, "no wait, it's the 5th")
     assert not mended("我报了哪个陶艺课？", "我报了陶艺课。钱先用卡付。", "不对，用现金。")
-
-
-def test_the_time_of_a_plan_is_no_part_of_its_topic() -> None:
-    plan = episode(1, "My flight to Rome is next Friday at 9am.", said_at=EARLIER)
-    assert ended(
-        "what is coming up?", plan, episode(2, "The flight to Rome was cancelled.", said_at=LATER)
-    ) == {1: 2}
