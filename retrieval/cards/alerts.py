@@ -1,6 +1,6 @@
 """Contradictions between cards, and cards that may be out of date."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations, islice
@@ -12,8 +12,6 @@ from events.language.values import two_scripts
 from events.people.mentions import tie_to
 from events.resources.cards import Side
 from projectors.cards.card import Card
-from retrieval.cards.claims.claim import Claim, contradict
-from retrieval.cards.claims.reading import claims
 
 AGING_AFTER = timedelta(days=180)
 """A single value that nobody verified for this long is aging: the user should be asked about it."""
@@ -96,7 +94,18 @@ def _opposites(cards: Sequence[Card]) -> list[Contradiction]:
         value = normalise_value(known.key, card.value or "")
         other = told.get((card.project_id, card.entity, known.opposite, value))
         if other is not None:
-            found.append(_disagreement(other, card))
+            found.append(
+                Contradiction(
+                    concept_key=other.concept_key,
+                    entity=card.entity,
+                    card_ids=[other.card_id, card.card_id],
+                    reason=(
+                        f"two statements differ, and that of {card.said_at.date().isoformat()} is newer than that of "
+                        f"{other.said_at.date().isoformat()}"
+                    ),
+                    cards=[Side.made_from(other), Side.made_from(card)],
+                )
+            )
         told[card.project_id, card.entity, known.key, value] = card
     return found
 
@@ -113,36 +122,6 @@ def _differ(key: str, cards: Sequence[Card]) -> bool:
     )
 
 
-def disagreements(cards: Sequence[Card], known: Iterable[Card] = ()) -> list[Contradiction]:
-    """Returns pairs of statements of one person about one topic that cannot both be true, the older side first.
-
-    The statements are the user's own words, whatever their concept: a number, a date, a place, a yes or no. They are in
-    one language. A turn that gave a single-valued state, among ``cards`` or ``known``, is left to that state. A topic
-    gives at most one pair: its last statement and the last one before that it contradicts.
-    """
-    decided = {
-        turn
-        for card in (*cards, *known)
-        if card.kind == "state" and card.cardinality == "single_value"
-        for turn in card.turn_ids
-    }
-    topics: dict[tuple[str, str | None, str | None, frozenset[str]], list[tuple[Card, Claim]]] = {}
-    for card in sorted(cards, key=lambda card: (card.said_at, card.card_id)):
-        if _open_statement(card) and not decided.intersection(card.turn_ids):
-            for claim in claims(card.content):
-                topics.setdefault((card.project_id, card.speaker, card.entity, claim.topic), []).append(
-                    (card, claim)
-                )
-    found: dict[tuple[UUID, UUID], Contradiction] = {}
-    for told in topics.values():
-        newer, last = told[-1]
-        for older, claim in reversed(told[:-1]):
-            if contradict(claim, last) and not set(older.turn_ids) & set(newer.turn_ids):
-                found.setdefault((older.card_id, newer.card_id), _disagreement(older, newer))
-                break
-    return list(found.values())
-
-
 def _open_statement(card: Card) -> bool:
     """True for words of the user that no later event replaced and whose fact has no single value."""
     return (
@@ -152,17 +131,4 @@ def _open_statement(card: Card) -> bool:
         and card.superseded_at is None
         and not (card.retracted or card.contested or card.ended)
         and card.event_status not in {"cancelled", "corrected"}
-    )
-
-
-def _disagreement(older: Card, newer: Card) -> Contradiction:
-    return Contradiction(
-        concept_key=older.concept_key,
-        entity=newer.entity,
-        card_ids=[older.card_id, newer.card_id],
-        reason=(
-            f"two statements differ, and the one of {newer.said_at.date().isoformat()} is newer than the one of "
-            f"{older.said_at.date().isoformat()}"
-        ),
-        cards=[Side.made_from(older), Side.made_from(newer)],
     )

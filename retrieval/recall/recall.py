@@ -17,7 +17,7 @@ from events.language.terms import analyse, term_keys
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.resources.recall import Channels
 from projectors.cards.card import Card
-from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
+from retrieval.cards.alerts import aging, contradictions, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
@@ -292,7 +292,6 @@ class Recall:
                 *contradictions(chosen),
                 *resolution.alerts(ids),
                 *overlaid.alerts(ids),
-                *disagreements(chosen, [*resolution.found.values(), *cards.values()]),
             ],
             channels=reports,
             warnings=(

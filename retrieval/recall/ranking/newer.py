@@ -28,7 +28,6 @@ from events.language.quoted import without_quotations
 from events.language.terms import stem, term_keys
 from events.types.cards import PASTED
 from projectors.cards.card import Card
-from retrieval.cards.claims.claim import UNITS
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.asked import Asked, asks, words_of
 from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
@@ -36,7 +35,21 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 COMPARED = 30
 """The best candidates, whose topics are compared."""
 _ENDS = 0.1  # of the weight of all words of an older turn: a change ends a turn with so much in common
-_UNITS = frozenset(map(stem, UNITS))
+_ENGLISH_UNITS = (
+    "mg",
+    "milligrams",
+    "g",
+    "grams",
+    "kg",
+    "ml",
+    "millilitres",
+    "hours",
+    "minutes",
+    "days",
+    "times",
+)
+_CHINESE_UNITS = ("毫克", "克", "公斤", "毫升", "片", "粒", "次", "小时", "分钟", "天")
+_UNITS = frozenset(map(stem, (*_ENGLISH_UNITS, *_CHINESE_UNITS)))
 _TIES = frozenset(("family", "social"))  # categories of concepts whose values are people and pets
 _SOON = timedelta(minutes=30)
 _PRONOUNS = frozenset(

@@ -1,1 +1,0 @@
-"""Claims: what one sentence says of one topic, so that two sentences can be compared."""
