@@ -20,7 +20,7 @@ from redis.retry import Retry
 
 from deploy.embedded import aof
 from deploy.embedded.account import Account, service_account
-from deploy.embedded.installation import InstallationError, installed, places
+from deploy.embedded.installation import installed, places
 from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError
 from deploy.security.private_files import own_text, written_privately
 from events.platform.settings import Settings
@@ -156,10 +156,7 @@ class EmbeddedRedis(EmbeddedServer):
         return f"redis://{PUSHER}:{self._passwords[PUSHER]}@{LOOPBACK}:{self.port}/0"
 
     def _prepare(self) -> Account | None:
-        try:
-            self._program = _program(self.data / "programs")
-        except InstallationError as error:
-            raise ServerError(str(error)) from error
+        self._program = _program(self.data / "programs")
         self._passwords = {
             "default": kept_secret(self.data / "redis.password"),
             OPERATOR: kept_secret(self.data / "redis.operator.password"),
@@ -287,7 +284,7 @@ def _program(fallback: Path) -> Path:
     try:
         version = importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        raise InstallationError(f"the package {PACKAGE} is not installed") from None
+        raise ServerError(f"the package {PACKAGE} is not installed") from None
     return installed(places(fallback), f"{PACKAGE}-{version}", fill) / PROGRAM
 
 
@@ -296,7 +293,7 @@ def _packaged() -> Path:
     package = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
     found = package and next(package.glob(f"_binaries/*/{PROGRAM}"), None)
     if not found:
-        raise InstallationError(
+        raise ServerError(
             f"{PACKAGE} has no {PROGRAM} for this machine; run a Redis yourself and set CARDLOG_REDIS_URL"
         )
     return found

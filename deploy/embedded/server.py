@@ -242,7 +242,7 @@ class EmbeddedServer(ABC):
         Raises ServerError when the server does nothing for too long, and StartStoppedError.
         """
         began = reported = moved = time.monotonic()
-        traces = self._traces()
+        worked = self._worked()
         while self.poll() is None:
             if self._answers():
                 return True
@@ -252,9 +252,9 @@ class EmbeddedServer(ABC):
                 )
             now = time.monotonic()
             if now - reported >= self.report_every_s:
-                reported, before, traces = now, traces, self._traces()
+                reported, before, worked = now, worked, self._worked()
                 output = tail(self.log.read_text(errors="replace"), lines=1)
-                moved = now if traces != before else moved
+                moved = now if worked != before else moved
                 if now - moved > self.idle_timeout_s:
                     output = tail(self.log.read_text(errors="replace"))
                     raise ServerError(
@@ -266,20 +266,13 @@ class EmbeddedServer(ABC):
             time.sleep(PAUSE)
         return False
 
-    def _traces(self) -> tuple[float, ...]:
-        """Returns numbers that change while the server works: log size, processor time, bytes read and written."""
-        traces = [float(self.log.stat().st_size)]
-        if self._process is None:
-            return tuple(traces)
+    def _worked(self) -> float:
+        """Returns the processor time that the processes of the server have used."""
         with contextlib.suppress(psutil.Error):
-            process = psutil.Process(self._process.pid)
-            for each in (process, *process.children(recursive=True)):
-                times = each.cpu_times()
-                traces.append(round(times.user + times.system, 1))
-                with contextlib.suppress(psutil.Error, AttributeError):
-                    moved = each.io_counters()
-                    traces.append(float(moved.read_bytes + moved.write_bytes))
-        return tuple(traces)
+            process = psutil.Process(self.pid)
+            used = [each.cpu_times() for each in (process, *process.children(recursive=True))]
+            return round(sum(each.user + each.system for each in used), 1)
+        return 0.0
 
     def _stop_leftovers(self) -> None:
         """Stops servers that still run on this folder after a crash of the server or of Cardlog."""

@@ -168,23 +168,12 @@ def _quoted(connection: Connection, name: str) -> str:
     return sql.Identifier(name).as_string(connection)
 
 
-SERVICE = "cardlog_service"
-READER = "cardlog_reader"
-
-
-def service_url(connection: Connection, url: str) -> str:
-    """Returns the URL of the role that can only append to the log and fold it, for workers and the write service.
+def url_of_role(connection: Connection, url: str, role: str, processes: tuple[Process, ...]) -> str:
+    """Returns the URL of the role ``role`` with the rights of ``processes``.
 
     ``connection`` belongs to the owner, and ``url`` is its URL. Each call sets a new password, which only files with
     the returned URL hold. Call it after the migrations.
     """
-    password = create(connection, SERVICE)
-    grant(connection, SERVICE)
-    return url_of(url, SERVICE, password)
-
-
-def reader_url(connection: Connection, url: str) -> str:
-    """Returns the URL of the role that can only read, one tenant at a time, for the read service. See service_url."""
-    password = create(connection, READER)
-    grant(connection, READER, ("reader",))
-    return url_of(url, READER, password)
+    password = create(connection, role)
+    grant(connection, role, processes)
+    return url_of(url, role, password)
