@@ -14,9 +14,8 @@ from pathlib import Path
 import psutil
 
 from deploy.child import Child, end, part
-from deploy.embedded.lock import FolderLock
+from deploy.embedded.lock import DYING_S, FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
 from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw

@@ -54,7 +54,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("doctor", "operate.doctor:doctor", "check servers, extensions and the embedding model"),
     ("model", "operate.model:app", "the embedding model of this machine: fetch"),
     ("keys", "security.keys:app", "API keys: create, list, rotate, revoke"),
-    ("settings", "operate.settings:list_settings", "list every setting"),
+    ("settings", "run.env:list_settings", "list every setting"),
     ("top", "operate.top:top", "show the stages live in a terminal"),
     ("log", "operate.log:app", "show the log, verify it, export and import it"),
     ("audit", "security.audit:app", "who read or changed whose memory: list, export, verify"),

@@ -16,7 +16,7 @@ import psycopg
 
 from deploy.embedded.account import Account, running_as, service_account
 from deploy.embedded.installation import places, unpacked
-from deploy.embedded.processes import DYING_S, is_dead, is_dying
+from deploy.embedded.lock import DYING_S, is_dead, is_dying
 from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, StartStoppedError, tail
 from events.platform.database import statement
 

@@ -16,8 +16,7 @@ from typing import ClassVar, Self
 import psutil
 
 from deploy.embedded.account import Account, running_as
-from deploy.embedded.lock import FolderLock
-from deploy.embedded.processes import DYING_S
+from deploy.embedded.lock import DYING_S, FolderLock
 from deploy.security.private_files import written_privately
 
 logger = logging.getLogger(__name__)

@@ -105,12 +105,9 @@ class EventFilter:
     """print one JSON object a line with the columns of log.events"""
 
 
-DEFAULTS = EventFilter()
-
-
 @app.command(name="show")
 def run_show(
-    *, options: Flat[EventFilter] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *, options: Flat[EventFilter] = EventFilter(), settings: Given[Settings], data: Given[Path | None]
 ) -> int:
     """Print events, oldest first within each partition.
 

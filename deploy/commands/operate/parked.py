@@ -35,9 +35,6 @@ class Options:
     json: Json = False
 
 
-DEFAULTS = Options()
-
-
 def _found(options: Options, settings: Settings, connection: Connection) -> list[ParkedQueue]:
     known = [projector.name for projector in projectors(settings)]
     if options.processor not in (None, *known):
@@ -48,7 +45,7 @@ def _found(options: Options, settings: Settings, connection: Connection) -> list
 
 @app.command(name="list", help="list the waiting users with event, time and reason")
 def run_list(
-    *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
+    *, options: Flat[Options] = Options(), cardlog: Given[Settings], connection: Given[Connection]
 ) -> Answer:
     queues = _found(options, cardlog, connection)
     return Answer([_document(queue) for queue in queues], [*map(_line, queues), _summary(queues)])
@@ -56,7 +53,7 @@ def run_list(
 
 @app.command(name="show", help="show the list with every waiting event")
 def run_show(
-    *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
+    *, options: Flat[Options] = Options(), cardlog: Given[Settings], connection: Given[Connection]
 ) -> Answer:
     found = [
         (queue, list(parking.waiting(connection, queue))) for queue in _found(options, cardlog, connection)
@@ -76,7 +73,7 @@ def run_show(
 
 
 @app.command(name="retry")
-def run_retry(*, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings]) -> Answer:
+def run_retry(*, options: Flat[Options] = Options(), cardlog: Given[Settings]) -> Answer:
     """Fold the waiting events, in order and exactly once, as far as possible.
 
     An event that fails again still waits, with its new reason, and the exit status is 1. The command itself folds,
@@ -94,7 +91,7 @@ def run_drop(
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
     yes: Annotated[bool, Parameter(help="with --all: drop; without it the command only lists")] = False,
-    options: Flat[Options] = DEFAULTS,
+    options: Flat[Options] = Options(),
     cardlog: Given[Settings],
     connection: Given[Connection],
 ) -> Answer:

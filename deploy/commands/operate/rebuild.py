@@ -41,9 +41,6 @@ class Options:
     """progress as JSON lines on stderr, the outcome as JSON on stdout"""
 
 
-DEFAULTS = Options()
-
-
 def rebuild(
     projection: Annotated[
         Literal[ProjectionName, "all"],
@@ -53,7 +50,7 @@ def rebuild(
     ] = "all",
     /,
     *,
-    options: Flat[Options] = DEFAULTS,
+    options: Flat[Options] = Options(),
     cardlog: Given[Settings],
 ) -> Answer:
     """Rebuild a projection from the log, and swap it in.

@@ -35,11 +35,8 @@ class Options:
     json: Json = False
 
 
-DEFAULTS = Options()
-
-
 def reextract(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *, options: Flat[Options] = Options(), settings: Given[Settings], data: Given[Path | None]
 ) -> Answer:
     """Read old turns again with the current extractor (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules).
 

@@ -57,11 +57,8 @@ class Options:
     json: Json = False
 
 
-DEFAULTS = Options()
-
-
 def erase(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *, options: Flat[Options] = Options(), settings: Given[Settings], data: Given[Path | None]
 ) -> Answer:
     """Erase a user, a person, a turn or old turns.
 
