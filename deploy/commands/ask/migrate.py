@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from cardlog_client import types
 
 MAX_BYTES = 32 * 1024 * 1024
-_PART, _PART_CHARACTERS = 200, 32 * 1024
+_PART_CHARACTERS = 32 * 1024
+_REHEARSED = 200
 _SHOWN = 20
 _LISTS = ("failed", "erased", "applied", "queued", "kept")
 
@@ -66,20 +67,21 @@ def run_migrate(
     found = _read(file, form)
     for remark in found.remarks:
         print(f"note: {remark}", file=sys.stderr)
-    parts = list(_parts(found.memories))
-    if dry_run and len(parts) > 1:
-        parts = parts[:1]
-        print(f"note: only the first {len(parts[0])} sentences are looked at", file=sys.stderr)
+    memories = found.memories[:_REHEARSED] if dry_run else found.memories
+    if len(memories) < len(found.memories):
+        print(f"note: only the first {len(memories)} sentences are looked at", file=sys.stderr)
+    # The service extracts a dry run while the request waits, and a model takes seconds for twenty sentences.
+    parts = list(_parts(memories, 20 if dry_run else 200))
 
     def ask(part: list[Memory], *, wait_s: int) -> types.MemoryMigration:
         given = [{"memory": each.text, "updated_at": each.at and each.at.isoformat()} for each in part]
         return client.migrate_memory(
             options.user, text=json.dumps(given, ensure_ascii=False), format="mem0", apply_from=apply_from,
-            source=source or found.format, user_name=user_name or told_name(found.memories),
+            source=source or found.format, user_name=name,
             said_at=said_at or now, dry_run=dry_run, wait_s=wait_s,
         )  # fmt: skip
 
-    now = datetime.now(UTC).isoformat()
+    now, name = datetime.now(UTC).isoformat(), user_name or told_name(found.memories)
     with Progress("sentences") as progress:
         reports = [ask(part, wait_s=0) for part in parts]
         taken = sum(each["taken"] for each in reports)
@@ -116,11 +118,11 @@ def _read(file: str, form: Format) -> Memories:
         raise RuntimeError(f"{file}: {error}") from None
 
 
-def _parts(memories: list[Memory]) -> Iterator[list[Memory]]:
-    """Yields the sentences in lists that one request takes, and that a dry run takes."""
+def _parts(memories: list[Memory], most: int) -> Iterator[list[Memory]]:
+    """Yields the sentences in lists that one request takes."""
     part: list[Memory] = []
     for each in memories:
-        if part and (len(part) == _PART or sum(len(one.text) for one in (*part, each)) > _PART_CHARACTERS):
+        if part and (len(part) == most or sum(len(one.text) for one in (*part, each)) > _PART_CHARACTERS):
             yield part
             part = []
         part.append(each)
