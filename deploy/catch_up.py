@@ -56,47 +56,40 @@ class CatchingUp:
                 lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue"
             )
         heads = self._heads()
-        self._until(lambda: self._behind(EXTRACTOR, heads))
+        self._until(lambda: self._looked(lambda connection: self._behind(connection, EXTRACTOR, heads)))
         heads = self._heads()
         for name in sorted(PROJECTIONS, key="vectors".__eq__):
-            self._until(lambda name=name: self._projection_behind(name, heads))  # type: ignore[misc]
+            self._until(
+                lambda name=name: self._looked(lambda c: self._projection_behind(c, name, heads))  # type: ignore[misc]
+            )
+
+    def _looked(self, look: Callable[[Connection], _T]) -> _T:
+        with connect(self._settings.database_url, application="wait") as connection:
+            return look(connection)
 
     def _heads(self) -> Mapping[int, int]:
-        def look() -> Mapping[int, int]:
-            with connect(self._settings.database_url, application="wait") as connection:
-                return log.heads(connection)
+        return self._with_retry(lambda: self._looked(log.heads), "the log")
 
-        return self._with_retry(look, "the log")
-
-    def _behind(self, processor: Processor, heads: Mapping[int, int]) -> str:
-        with connect(self._settings.database_url, application="wait") as connection:
-            return self._compare(connection, processor, heads)
-
-    def _compare(self, connection: Connection, processor: Processor, heads: Mapping[int, int]) -> str:
+    def _behind(self, connection: Connection, processor: Processor, heads: Mapping[int, int]) -> str:
         positions = processor.positions(connection)
         behind = sum(max(0, head - positions.get(partition, 0)) for partition, head in heads.items())
         return f"{processor.name} is {counted(behind, 'event')} behind" if behind else ""
 
-    def _projection_behind(self, name: str, heads: Mapping[int, int]) -> str:
-        with connect(self._settings.database_url, application="wait") as connection:
-            row = connection.execute(
-                statement("projectors.generations", "live_generation"), {"projection": name}
-            ).fetchone()
-            if row is None:
-                return f"{name} has no live generation yet"
-            behind = self._compare(connection, Processor(name, row[0]), heads)
-            if not behind and name == "vectors" and (waiting := waiting_up_to(connection, heads)):
-                behind = f"{counted(waiting, 'card')} without a vector"
-            if behind and name != "cards":
-                alive = [
-                    report
-                    for report in heartbeat.reports(connection)
-                    if report.stage == name and report.alive
-                ]
-                if alive and all(report.state == "waiting" for report in alive):
-                    self._note(f"not waiting for {name}: {alive[0].detail}")
-                    return ""
-            return behind
+    def _projection_behind(self, connection: Connection, name: str, heads: Mapping[int, int]) -> str:
+        live = statement("projectors.generations", "live_generation")
+        row = connection.execute(live, {"projection": name}).fetchone()
+        if row is None:
+            return f"{name} has no live generation yet"
+        behind = self._behind(connection, Processor(name, row[0]), heads)
+        if not behind and name == "vectors" and (waiting := waiting_up_to(connection, heads)):
+            behind = f"{counted(waiting, 'card')} without a vector"
+        if behind and name != "cards":
+            reports = heartbeat.reports(connection)
+            alive = [report for report in reports if report.stage == name and report.alive]
+            if alive and all(report.state == "waiting" for report in alive):
+                self._note(f"not waiting for {name}: {alive[0].detail}")
+                return ""
+        return behind
 
     def _until(self, behind: Callable[[], str]) -> None:
         while why := self._with_retry(behind, "the stack"):

@@ -19,8 +19,7 @@ from events.platform.database import connect
 from events.platform.settings import Settings, SettingsError
 
 PORTS = {"write": 8700, "read": 8701}
-EMBED_PORT = 8702
-PROXY_PORT = 8703
+ALL_PORTS = PORTS | {"embed": 8702, "proxy": 8703}
 _PATIENCE_S = 4.0
 
 
@@ -38,7 +37,7 @@ def check_liveness(words: Sequence[str], settings: Settings) -> str | None:
 
 
 def _service(words: list[str], settings: Settings) -> str | None:
-    port = _option(words, "--port") or {**PORTS, "embed": EMBED_PORT, "proxy": PROXY_PORT}.get(words[0], 0)
+    port = _option(words, "--port") or ALL_PORTS.get(words[0], 0)
     scheme = "https" if settings.tls_cert_file else "http"
     url = f"{scheme}://127.0.0.1:{port}/healthz"
     # The certificate names the service and not this address. Nothing secret is sent.

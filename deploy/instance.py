@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from deploy.embedded.processes import is_dead
+from deploy.embedded.lock import is_dead
 from deploy.environment import data_folder
 from deploy.security.private_files import key_in, own_text, written_privately
 from events.platform.settings import Settings, revealed

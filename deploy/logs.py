@@ -1,10 +1,7 @@
 """The log of every process on standard error: text lines for people, or JSON objects for machines.
 
-A log line holds no words of a user and no secret. Ids and positions name the turn or event. structlog formats the
-records of our code and of every library. All of them use the standard ``logging``.
+A log line holds no words of a user and no secret. Ids and positions name the turn or event.
 """
-
-from __future__ import annotations
 
 import json
 import logging
@@ -14,20 +11,18 @@ import time
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from deploy.environment import unknown_variables
 from events.platform.settings import PROCESS, Settings, redacted
 
-if TYPE_CHECKING:
-    from structlog.types import EventDict, Processor
-
 logger = logging.getLogger(__name__)
 
 _NOISY = ("httpx", "httpx2", "uvicorn.error", "psycopg.pool")
 _OURS = frozenset(("events", "ingest", "projectors", "retrieval", "deploy"))
+_STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 _REPEATS_S, _MOST_REPEATS = 10.0, 10
 FIELDS = ("stage", "turn_id", "entry_id", "event_id", "partition", "position", "field")
 """The ``extra=`` fields that are also taken from libraries. Other fields of a library may hold a user's words."""
@@ -81,75 +76,40 @@ def _add(record: logging.LogRecord, words: str) -> None:
 
 
 class _Formatter(logging.Formatter):
-    """Creates structlog's formatter at the first line. The import takes 70 ms, and most commands log nothing."""
+    """Writes text lines, or JSON objects of the same facts."""
 
     def __init__(self, log_format: str, process: str) -> None:
         super().__init__()
         self._log_format = log_format
         self._process = process
-        self._formatter: logging.Formatter | None = None
 
     def format(self, record: logging.LogRecord) -> str:
-        if self._formatter is None:
-            self._formatter = _formatter(self._log_format, self._process)
-        return self._formatter.format(record)
-
-
-def _formatter(log_format: str, process: str) -> logging.Formatter:
-    import structlog  # noqa: PLC0415
-
-    every, known = structlog.stdlib.ExtraAdder(), structlog.stdlib.ExtraAdder(allow=FIELDS)
-
-    def add_fields(logger: Any, method: str, event: EventDict) -> EventDict:
-        ours = event["_record"].name.partition(".")[0] in _OURS
-        text = event["event"]
-        return {**(every if ours else known)(logger, method, event), "event": text}
-
-    def describe(_logger: object, _method: str, event: EventDict) -> EventDict:
-        record: logging.LogRecord = event["_record"]
-        return {
-            **event,
+        ours = record.name.partition(".")[0] in _OURS
+        extra = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        facts: dict[str, Any] = {
+            **{name: value for name, value in extra.items() if ours or name in FIELDS},
+            "message": record.getMessage(),
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "process": process,
+            "process": self._process,
             "pid": record.process,
             "logger": record.name,
         }
-
-    def as_line(_logger: object, _method: str, event: EventDict) -> str:
-        asctime = logging.Formatter().formatTime(event["_record"])
-        words = " ".join(event["event"].splitlines())  # a library's message may have several lines
-        line = f"{asctime} {event['level'].upper():<7} {process}: {words}"
-        return f"{line}\n{event['traceback']}" if "traceback" in event else line
-
-    rendered: list[Processor] = [
-        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-        structlog.processors.EventRenamer("message"),
-        structlog.processors.JSONRenderer(serializer=_serialized),
-    ]
-    steps: list[Processor] = [add_fields, describe, _add_failure, _redact]
-    return structlog.stdlib.ProcessorFormatter(
-        processors=steps + ([as_line] if log_format == "text" else rendered)
-    )
+        if record.exc_info and (error := record.exc_info[1]):
+            facts |= {"error": _first_line(error), "traceback": _traceback(error)}
+        facts = {name: redacted(value) if isinstance(value, str) else value for name, value in facts.items()}
+        if self._log_format == "json":
+            return _serialized(facts)
+        words = " ".join(facts["message"].splitlines())  # a library's message may have several lines
+        line = f"{self.formatTime(record)} {record.levelname:<7} {self._process}: {words}"
+        return f"{line}\n{facts['traceback']}" if "traceback" in facts else line
 
 
-def _serialized(event: EventDict, **_: object) -> str:
+def _serialized(facts: dict[str, Any]) -> str:
     try:
-        return orjson.dumps(event, default=str).decode()
+        return orjson.dumps(facts, default=str).decode()
     except TypeError:  # a lone surrogate, or a number of more than 64 bits
-        return json.dumps(event, default=str)
-
-
-def _redact(_logger: object, _method: str, event: EventDict) -> EventDict:
-    return {name: redacted(value) if isinstance(value, str) else value for name, value in event.items()}
-
-
-def _add_failure(_logger: object, _method: str, event: EventDict) -> EventDict:
-    info = event.pop("exc_info", None)
-    if isinstance(info, tuple) and info[1] is not None:
-        event["error"] = _first_line(info[1])
-        event["traceback"] = _traceback(info[1])
-    return event
+        return json.dumps(facts, default=str)
 
 
 def _first_line(error: BaseException) -> str:

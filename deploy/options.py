@@ -44,8 +44,8 @@ def instant_of(option: str, text: str, example: str = "2026-05-08T00:00:00Z") ->
         raise OptionInvalidError(f"{option} {text!r} is not ISO 8601, such as {example}") from None
 
 
-def at_least(minimum: float) -> Callable[[object, float | None], None]:
-    """Returns a validator: a number must be finite and not below ``minimum``. None passes."""
+def between(minimum: float, maximum: float = math.inf) -> Callable[[object, float | None], None]:
+    """Returns a validator: a number must be finite and from ``minimum`` to ``maximum``. None passes."""
 
     def check(_kind: object, value: float | None) -> None:
         if value is None:
@@ -54,20 +54,13 @@ def at_least(minimum: float) -> Callable[[object, float | None], None]:
             raise ValueError("must be a finite number")
         if value < minimum:
             raise ValueError(f"must be at least {minimum:g}")
+        if value > maximum:
+            raise ValueError(f"must be at most {maximum:g}")
 
     return check
 
 
-def between(minimum: int, maximum: int) -> Callable[[object, float | None], None]:
-    """Returns a validator: a number must be from ``minimum`` to ``maximum``. None passes."""
-
-    def check(_kind: object, value: float | None) -> None:
-        if value is not None and value < minimum:
-            raise ValueError(f"must be at least {minimum}")
-        if value is not None and value > maximum:
-            raise ValueError(f"must be at most {maximum}")
-
-    return check
+at_least = between
 
 
 def _is_tenant(_kind: object, value: str | None) -> None:

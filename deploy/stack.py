@@ -14,15 +14,14 @@ from pathlib import Path
 import psutil
 
 from deploy.child import Child, end, part
-from deploy.embedded.lock import FolderLock
+from deploy.embedded.lock import DYING_S, FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
 from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.security.private_files import private_folder
-from deploy.security.roles import reader_url, service_url, sign_tenants
+from deploy.security.roles import WORKERS_AND_SERVICES, sign_tenants, url_of_role
 from deploy.template import Template, reap
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_with_retry, migrate, statement
@@ -284,8 +283,8 @@ class Stack:
             authentication.create(key, heads_of(owner))
             logger.info("created %s: keep a copy of it outside the database server", key)
         sign_tenants(owner, key)
-        self._reader_url = reader_url(owner, settings.database_url)
-        url = service_url(owner, settings.database_url)
+        self._reader_url = url_of_role(owner, settings.database_url, "cardlog_reader", ("reader",))
+        url = url_of_role(owner, settings.database_url, "cardlog_service", WORKERS_AND_SERVICES)
         settings = replace(settings, database_url=url, log_key_file=str(key.resolve()))
         return settings if settings.kek else replace(settings, kek_file=self._kek_file(settings, owner))
 

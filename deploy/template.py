@@ -41,7 +41,6 @@ _MODULES = (
     "projectors.runner",
     "retrieval.http.read_api",
     "pydantic.v1",
-    "structlog.dev",
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
     "uvicorn.protocols.http.httptools_impl",

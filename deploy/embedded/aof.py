@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,17 +19,6 @@ _COMMAND = re.compile(rb"\*([1-9]\d{0,6})\r\n")
 _WORD = re.compile(rb"\$(\d{1,10})\r\n")
 _NOTE = re.compile(rb"#[^\r\n]*\r\n")
 _SNAPSHOT = (b"REDIS", b"VALKEY")
-
-Check = Callable[[Path], bool]
-"""Returns true when the server's tools can read a file that begins with a snapshot. They may shorten the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepairResult:
-    """The result of a repair: ``lost`` bytes were removed, and ``kept_in`` holds a copy of the damaged files."""
-
-    lost: int
-    kept_in: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +38,30 @@ def lacks_manifest(folder: Path) -> bool:
     )
 
 
-def repair(folder: Path, check: Check, refused: bytes | None = None) -> RepairResult | None:
+def repair(folder: Path, refused: bytes | None = None) -> tuple[int, Path] | None:
     """Cuts each damaged file to its readable part, and writes the manifest again.
 
     A file of commands is kept up to its last whole command before the damage, or before the first command named
-    `refused`. A damaged snapshot is left out, because it cannot be read in part. All files are copied before the
-    first change. Returns None when there was nothing to repair. Raises OSError.
+    `refused`. All files are copied before the first change. Returns the number of lost bytes and the folder of the
+    copies, or None when there was nothing to repair. Raises OSError.
     """
     store = folder / FOLDER
     if not _is_folder(store):
         return None
-    listed, sound = _parts(store)
-    before = {part: (store / part.name).lstat().st_size for part in listed}
-    lengths = {part: _readable(store / part.name, refused) for part in listed}
-    cut = {part for part, length in lengths.items() if length is not None and length < before[part]}
-    snapshots = [part for part, length in lengths.items() if length is None]
+    parts, sound = _parts(store)
+    sizes = {part: (store / part.name).lstat().st_size for part in parts}
+    lengths = {part: _readable(store / part.name, refused) for part in parts}
+    lost = sum(sizes.values()) - sum(lengths.values())
+    if sound and not lost:
+        return None
     kept_in = _free(folder / f"{FOLDER}.damaged-{_stamp()}")
     shutil.copytree(store, kept_in, symlinks=True)
     kept_in.chmod(0o700)
-    left_out = {part for part in snapshots if not check(store / part.name)}
-    for part in cut:
-        _shorten(store / part.name, lengths[part] or 0)
-    kept = [part for part in listed if part not in left_out]
-    lost = sum(before.values()) - sum((store / part.name).lstat().st_size for part in kept)
-    if sound and not lost:
-        shutil.rmtree(kept_in)
-        return None
-    _list(store, kept)
-    for part in left_out:
-        (store / part.name).unlink()
-    return RepairResult(lost, kept_in)
+    for part in parts:
+        if lengths[part] < sizes[part]:
+            _shorten(store / part.name, lengths[part])
+    _list(store, parts)
+    return lost, kept_in
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -112,14 +94,14 @@ def _parts(store: Path) -> tuple[list[_Part], bool]:
     return sorted(parts, key=lambda part: (part.kind, part.sequence)), sound
 
 
-def _readable(path: Path, refused: bytes | None) -> int | None:
-    """Returns the readable bytes of a file of commands, in whole transactions, or None for a file with a snapshot."""
+def _readable(path: Path, refused: bytes | None) -> int:
+    """Returns the readable bytes of a file of commands, in whole transactions. A snapshot counts as readable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         if not os.fstat(descriptor).st_size:
             return 0
         with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
-            return None if content[:6].startswith(_SNAPSHOT) else _whole(content, refused)
+            return len(content) if content[:6].startswith(_SNAPSHOT) else _whole(content, refused)
     finally:
         os.close(descriptor)
 

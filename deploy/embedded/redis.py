@@ -9,7 +9,6 @@ import re
 import secrets
 import shutil
 import signal
-import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,9 +19,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from deploy.embedded import aof
-from deploy.embedded.account import Account, running_as, service_account
-from deploy.embedded.installation import InstallationError, installed, places
-from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError, tail
+from deploy.embedded.account import Account, service_account
+from deploy.embedded.installation import installed, places
+from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError
+from deploy.security.private_files import own_text, written_privately
 from events.platform.settings import Settings
 from events.platform.streams import PUSHED
 
@@ -31,25 +31,14 @@ _USABLE = re.compile(r"[A-Za-z0-9_-]{16,}")
 
 def kept_secret(path: Path) -> str:
     """Returns the random password in the file, and creates it if needed. Only the file's owner can read the file."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return _made(path)
-    with open(descriptor, encoding="ascii", errors="replace") as file:
-        os.fchmod(descriptor, 0o600)
-        kept = file.read(256).strip()
-    return kept if _USABLE.fullmatch(kept) else _made(path)
-
-
-def _made(path: Path) -> str:
+    if path.exists():
+        kept = own_text(path).strip()
+        if _USABLE.fullmatch(kept):
+            path.chmod(0o600)
+            return kept
     password = secrets.token_urlsafe(24)
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(f"{password}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new.rename(path)
+    with written_privately(path) as file:
+        file.write(f"{password}\n".encode())
     return password
 
 
@@ -78,7 +67,6 @@ _MACHINE_FAULTS = re.compile(
     r"No space left|Cannot allocate|Out Of Memory|Too many open files|Input/output error|Address already in use",
     re.IGNORECASE,
 )
-_BARRED = "Permission denied"
 _REFUSED = re.compile(r"unknown command '([^']+)'")
 
 
@@ -119,7 +107,7 @@ class EmbeddedRedis(EmbeddedServer):
         self._account: Account | None = None
         self._program = Path()
         self._passwords = {"default": "", OPERATOR: "", PUSHER: ""}
-        self._repairs = 0
+        self._repairs, self._set_aside = 0, False
 
     def start(self) -> None:
         super().start()
@@ -168,10 +156,7 @@ class EmbeddedRedis(EmbeddedServer):
         return f"redis://{PUSHER}:{self._passwords[PUSHER]}@{LOOPBACK}:{self.port}/0"
 
     def _prepare(self) -> Account | None:
-        try:
-            self._program = _program(self.data / "programs")
-        except InstallationError as error:
-            raise ServerError(str(error)) from error
+        self._program = _program(self.data / "programs")
         self._passwords = {
             "default": kept_secret(self.data / "redis.password"),
             OPERATOR: kept_secret(self.data / "redis.operator.password"),
@@ -181,7 +166,7 @@ class EmbeddedRedis(EmbeddedServer):
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._account is None and self.folder.stat().st_uid != os.geteuid():
             raise ServerError(f"{self.folder} belongs to another user; run as that user, or as root")
-        self._repairs = 0
+        self._repairs, self._set_aside = 0, False
         return self._account
 
     def _clean_up(self) -> None:
@@ -252,7 +237,9 @@ class EmbeddedRedis(EmbeddedServer):
     def _repair_data(self, output: str) -> bool:
         """Cuts off data that the server cannot read. When that does not help, it sets all files aside."""
         killed = self.poll() in (-signal.SIGKILL, -signal.SIGTERM)
-        if _BEGUN not in output or killed or self._is_machine_fault(output) or self._repairs > _MOST_REPAIRS:
+        # As root the account owns all files.
+        barred = self._account is None and "Permission denied" in output
+        if _BEGUN not in output or killed or barred or _MACHINE_FAULTS.search(output) or self._set_aside:
             return False
         self._repairs += 1
         refused = _REFUSED.search(output)
@@ -264,7 +251,7 @@ class EmbeddedRedis(EmbeddedServer):
             logger.warning("the queue's append-only file cannot be repaired: %s", error)
             repaired = False
         if not repaired:
-            self._repairs = _MOST_REPAIRS + 1
+            self._set_aside = True
             kept_in = aof.set_aside(self.folder)
             if kept_in is None:
                 return False
@@ -276,41 +263,17 @@ class EmbeddedRedis(EmbeddedServer):
         self._own()
         return True
 
-    def _is_machine_fault(self, output: str) -> bool:
-        """True when the machine is at fault, or file permissions. As root the account owns all files."""
-        return bool(_MACHINE_FAULTS.search(output)) or (self._account is None and _BARRED in output)
-
     def _repair(self, refused: bytes | None) -> bool:
-        repaired = aof.repair(self.folder, self._is_readable, refused)
+        repaired = aof.repair(self.folder, refused)
         if repaired is None:
             return False
         logger.error(
             "REDIS' APPEND-ONLY FILE WAS DAMAGED: %d bytes could not be read and are left out. A copy of the damaged "
             "files is kept in %s. Turns that were pushed and not recorded yet may be lost. The data in Postgres are "
             "not affected.",
-            repaired.lost,
-            repaired.kept_in,
+            *repaired,
         )
         return True
-
-    def _is_readable(self, file: Path) -> bool:
-        """True when the server's check tool can read the file. The server's program is the tool under another name."""
-        rdb = file.suffix == ".rdb"
-        words = ["valkey-check-rdb", file.name] if rdb else ["valkey-check-aof", "--fix", file.name]
-        done = subprocess.run(  # noqa: S603
-            words,
-            executable=self._program,
-            cwd=file.parent,
-            env={"LC_ALL": "C"},
-            input=b"y\n",
-            capture_output=True,
-            check=False,
-            **running_as(self._account),
-        )
-        output = (done.stdout + done.stderr).decode(errors="replace")
-        if done.returncode < 0 or self._is_machine_fault(output):
-            raise ServerError(f"{file} cannot be checked: {tail(output)}")
-        return done.returncode == 0
 
 
 def _program(fallback: Path) -> Path:
@@ -321,7 +284,7 @@ def _program(fallback: Path) -> Path:
     try:
         version = importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        raise InstallationError(f"the package {PACKAGE} is not installed") from None
+        raise ServerError(f"the package {PACKAGE} is not installed") from None
     return installed(places(fallback), f"{PACKAGE}-{version}", fill) / PROGRAM
 
 
@@ -330,7 +293,7 @@ def _packaged() -> Path:
     package = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
     found = package and next(package.glob(f"_binaries/*/{PROGRAM}"), None)
     if not found:
-        raise InstallationError(
+        raise ServerError(
             f"{PACKAGE} has no {PROGRAM} for this machine; run a Redis yourself and set CARDLOG_REDIS_URL"
         )
     return found

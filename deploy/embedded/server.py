@@ -16,35 +16,8 @@ from typing import ClassVar, Self
 import psutil
 
 from deploy.embedded.account import Account, running_as
-from deploy.embedded.lock import FolderLock
-from deploy.embedded.processes import DYING_S
-
-_LONGEST = 16
-
-
-class KeptPort:
-    """The file with the port of a server's last start. Apps find the server again on this port."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self) -> int:
-        """Returns the kept port, or 0 when there is none or the file holds something else."""
-        try:
-            with self._path.open("rb") as file:
-                text = file.read(_LONGEST).strip()
-        except OSError:
-            return 0
-        port = int(text) if text.isdigit() else 0
-        return port if port <= 0xFFFF else 0
-
-    def write(self, port: int) -> None:
-        """Keeps ``port``. In a folder that cannot be written, the next start takes another port."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        with contextlib.suppress(OSError), open(os.open(self._path, flags, 0o600), "w") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(f"{port}\n")
-
+from deploy.embedded.lock import DYING_S, FolderLock
+from deploy.security.private_files import written_privately
 
 logger = logging.getLogger(__name__)
 
@@ -98,8 +71,8 @@ class EmbeddedServer(ABC):
         self.folder = self.data / self.name
         self.log = self.data / f"{self.name}.log"
         self.durable = durable
-        self._kept_port = KeptPort(self.data / f"{self.name}.port")
-        self.port = self._kept_port.read() if port is None else port
+        self._port_file = self.data / f"{self.name}.port"
+        self.port = kept_port(self._port_file) if port is None else port
         self._any_port = self.port == 0
         self._may_move = port is None and not self._any_port
         self._stopping = stopping
@@ -209,7 +182,9 @@ class EmbeddedServer(ABC):
             written = self.log.stat().st_size if self.log.exists() else 0
             self._spawn(account)
             if self._await():
-                self._kept_port.write(self.port)
+                # In a folder that cannot be written, the next start takes another port.
+                with contextlib.suppress(RuntimeError), written_privately(self._port_file) as file:
+                    file.write(f"{self.port}\n".encode())
                 return
             output = self.log.read_bytes()[written:].decode(errors="replace")
             attempt += 1
@@ -266,7 +241,7 @@ class EmbeddedServer(ABC):
         Raises ServerError when the server does nothing for too long, and StartStoppedError.
         """
         began = reported = moved = time.monotonic()
-        traces = self._traces()
+        worked = self._worked()
         while self.poll() is None:
             if self._answers():
                 return True
@@ -276,9 +251,9 @@ class EmbeddedServer(ABC):
                 )
             now = time.monotonic()
             if now - reported >= self.report_every_s:
-                reported, before, traces = now, traces, self._traces()
+                reported, before, worked = now, worked, self._worked()
                 output = tail(self.log.read_text(errors="replace"), lines=1)
-                moved = now if traces != before else moved
+                moved = now if worked != before else moved
                 if now - moved > self.idle_timeout_s:
                     output = tail(self.log.read_text(errors="replace"))
                     raise ServerError(
@@ -290,20 +265,13 @@ class EmbeddedServer(ABC):
             time.sleep(PAUSE)
         return False
 
-    def _traces(self) -> tuple[float, ...]:
-        """Returns numbers that change while the server works: log size, processor time, bytes read and written."""
-        traces = [float(self.log.stat().st_size)]
-        if self._process is None:
-            return tuple(traces)
+    def _worked(self) -> float:
+        """Returns the processor time that the processes of the server have used."""
         with contextlib.suppress(psutil.Error):
-            process = psutil.Process(self._process.pid)
-            for each in (process, *process.children(recursive=True)):
-                times = each.cpu_times()
-                traces.append(round(times.user + times.system, 1))
-                with contextlib.suppress(psutil.Error, AttributeError):
-                    moved = each.io_counters()
-                    traces.append(float(moved.read_bytes + moved.write_bytes))
-        return tuple(traces)
+            process = psutil.Process(self.pid)
+            used = [each.cpu_times() for each in (process, *process.children(recursive=True))]
+            return round(sum(each.user + each.system for each in used), 1)
+        return 0.0
 
     def _stop_leftovers(self) -> None:
         """Stops servers that still run on this folder after a crash of the server or of Cardlog."""
@@ -337,6 +305,16 @@ class EmbeddedServer(ABC):
             if process.info["name"] in self.programs and marker in " ".join(process.info["cmdline"] or ()):
                 found[process.pid] = process
         return [process for process in found.values() if process.info["ppid"] not in found]
+
+
+def kept_port(path: Path) -> int:
+    """Returns the port of a server's last start, on which apps find it again, and 0 when the file holds none."""
+    try:
+        text = path.read_bytes()[:16].strip()
+    except OSError:
+        return 0
+    port = int(text) if text.isdigit() else 0
+    return port if port <= 0xFFFF else 0
 
 
 def free_port() -> int:

@@ -70,22 +70,15 @@ def grant(connection: Connection, role: str, processes: tuple[Process, ...] = WO
             f"there is no role {role!r}: create it first with "
             f"CREATE ROLE {_quoted(connection, role)} LOGIN PASSWORD '…'"
         )
-    superuser, bypasses, ours = row
-    if superuser:
-        raise RoleError(
-            f"the role {role!r} is a superuser, and no grant can limit a superuser: name another role, or run "
-            f"ALTER ROLE {_quoted(connection, role)} NOSUPERUSER"
-        )
-    if bypasses:
-        raise RoleError(
-            f"the role {role!r} ignores row-level security, and would see every tenant: run "
-            f"ALTER ROLE {_quoted(connection, role)} NOBYPASSRLS"
-        )
-    if ours:
-        raise RoleError(
-            f"the role {role!r} is the connected role: set CARDLOG_ADMIN_DATABASE_URL to the URL of another role "
-            "that owns the database"
-        )
+    quoted = _quoted(connection, role)
+    faults = (
+        f"is a superuser, and no grant limits a superuser: name another role, or run ALTER ROLE {quoted} NOSUPERUSER",
+        f"ignores row-level security, and would see every tenant: run ALTER ROLE {quoted} NOBYPASSRLS",
+        "is the connected role: set CARDLOG_ADMIN_DATABASE_URL to the URL of another role that owns the database",
+    )
+    for found, fault in zip(row, faults, strict=True):
+        if found:
+            raise RoleError(f"the role {role!r} {fault}")
     with connection.transaction():
         connection.execute(_grants(connection, role, processes))
 
@@ -134,17 +127,10 @@ def tenant_weaknesses(connection: Connection) -> list[str]:
 def _grants(connection: Connection, role: str, processes: tuple[Process, ...]) -> sql.Composed:
     if "$" in role:
         raise RoleError(f"the role {role!r} has a $ in its name: use a role without one")
-    names = {
-        "role": sql.Identifier(role),
-        "role_name": sql.Literal(role),
-        "owner": sql.Identifier(LOG_OWNER),
-        "owner_name": sql.Literal(LOG_OWNER),
-        "readers": sql.Identifier(READERS),
-        "readers_name": sql.Literal(READERS),
-        "projectors": sql.Identifier(PROJECTORS),
-        "projectors_name": sql.Literal(PROJECTORS),
-        "database": sql.Identifier(connection.info.dbname),
-    }
+    named = {"role": role, "owner": LOG_OWNER, "readers": READERS, "projectors": PROJECTORS}
+    names: dict[str, sql.Composable] = {"database": sql.Identifier(connection.info.dbname)}
+    for each, name in named.items():
+        names |= {each: sql.Identifier(name), f"{each}_name": sql.Literal(name)}
     from projectors.registry import projectors  # noqa: PLC0415 - the import takes a second
 
     blueprints = [blueprint(projector) for projector in projectors(Settings())]
@@ -168,23 +154,12 @@ def _quoted(connection: Connection, name: str) -> str:
     return sql.Identifier(name).as_string(connection)
 
 
-SERVICE = "cardlog_service"
-READER = "cardlog_reader"
-
-
-def service_url(connection: Connection, url: str) -> str:
-    """Returns the URL of the role that can only append to the log and fold it, for workers and the write service.
+def url_of_role(connection: Connection, url: str, role: str, processes: tuple[Process, ...]) -> str:
+    """Returns the URL of the role ``role`` with the rights of ``processes``.
 
     ``connection`` belongs to the owner, and ``url`` is its URL. Each call sets a new password, which only files with
     the returned URL hold. Call it after the migrations.
     """
-    password = create(connection, SERVICE)
-    grant(connection, SERVICE)
-    return url_of(url, SERVICE, password)
-
-
-def reader_url(connection: Connection, url: str) -> str:
-    """Returns the URL of the role that can only read, one tenant at a time, for the read service. See service_url."""
-    password = create(connection, READER)
-    grant(connection, READER, ("reader",))
-    return url_of(url, READER, password)
+    password = create(connection, role)
+    grant(connection, role, processes)
+    return url_of(url, role, password)

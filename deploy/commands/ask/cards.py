@@ -51,7 +51,7 @@ verbs.pages(
     option("about", str, "only cards that mention this name, or another name of its concept", metavar="NAME"),
     option("limit", int, "the most cards", 50, validator=at_least(1)),
     items="cards", lines=_lines,
-    none=lambda status: f"{{user}} has no {'' if status == 'all' else f'{status} '}cards like that",
+    none="{user} has no {status}cards like that",
 )  # fmt: skip
 verbs.call(
     "history", "show all that was true of a fact, in order of time, and the words that each card rests on",

@@ -27,7 +27,7 @@ app = App(
 )
 queue = App(name="queue", help="Patches that did not fit and wait for an answer: list, approve, refuse.")
 app.command(queue)
-app.command("deploy.commands.operate.migrate:run_migrate", name="migrate")
+app.command("deploy.commands.ask.migrate:run_migrate", name="migrate")
 app.command("deploy.commands.operate.reviews:review_schemas", name="review")
 
 verbs, waiting = Verbs(app), Verbs(queue)

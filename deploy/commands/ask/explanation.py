@@ -25,24 +25,23 @@ def tables_of(answer: Json) -> Iterator[Table]:
 def _question(explain: JsonObject) -> Table:
     table = Table("", "", title="The question", title_justify="left", show_header=False)
     question = explain["question"]
-    table.add_row("language", question["language"])
-    table.add_row(
-        "asks for", _listed([_INTENTS.get(question["intent"], question["intent"]), *question["wants"]])
-    )
-    table.add_row("terms", _listed(f"{term} {weight:g}" for term, weight in question["terms"].items()))
-    for name in ("entities", "concepts"):
-        table.add_row(name, _listed(question[name]))
-    table.add_row(
-        "times", _listed(f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"])
-    )
-    scope = {name: value for name, value in explain["scope"].items() if value not in (None, [])}
-    table.add_row(
-        "scope",
-        _listed(
-            f"{name.replace('_', ' ')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+    scope = {
+        name.replace("_", " "): value for name, value in explain["scope"].items() if value not in (None, [])
+    }
+    rows = {
+        "language": [question["language"]],
+        "asks for": [_INTENTS.get(question["intent"], question["intent"]), *question["wants"]],
+        "terms": [f"{term} {weight:g}" for term, weight in question["terms"].items()],
+        "entities": question["entities"],
+        "concepts": question["concepts"],
+        "times": [f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"]],
+        "scope": [
+            f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
             for name, value in scope.items()
-        ),
-    )
+        ],
+    }
+    for name, items in rows.items():
+        table.add_row(name, _listed(items))
     return table
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, cast
 from zoneinfo import ZoneInfo
 
 from cyclopts import App, Parameter
@@ -100,12 +100,12 @@ def run_chat(
             f"--timezone is {options.timezone!r}; {zone_hint(options.timezone)}"
         ) from None
     terms = ChatTerms(me=me, chat=chat, zone=zone, date_order=date_order)
-
-    def reader(opened: IO[bytes], left_out: LeftOut, seen: Callable[[int], None]) -> Iterator[ChatMessage]:
-        assert isinstance(opened, io.BufferedReader)
-        return people.read(opened, terms, left_out, seen)
-
-    return _imported(client, options, file, reader)
+    return _imported(
+        client,
+        options,
+        file,
+        lambda opened, *seen: people.read(cast(io.BufferedReader, opened), terms, *seen),
+    )
 
 
 @app.command(name="pam")
@@ -121,11 +121,7 @@ def run_pam(
     Each memory becomes a turn with the mark of its source, at the time from which it holds. Everything else is as with
     conversations.
     """
-
-    def reader(opened: IO[bytes], left_out: LeftOut, seen: Callable[[int], None]) -> Iterator[ChatMessage]:
-        return portable.read_pam(opened, left_out)
-
-    return _imported(client, options, file, reader)
+    return _imported(client, options, file, lambda opened, left_out, _: portable.read_pam(opened, left_out))
 
 
 @app.command(name="okf")

@@ -84,21 +84,20 @@ class Verbs:
         items: str,
         most: int | None = None,
         lines: Callable[[Any], Iterable[str]],
-        none: str | Callable[[str], str],
+        none: str,
     ) -> None:
         """Adds the verb ``name``. It shows the ``items`` of all pages that a method of the client gives.
 
-        ``lines`` makes the lines of an item. ``none`` is the line without items, or makes it of the option ``status``.
-        The option ``limit`` is the most items, in the place of ``most``.
+        ``lines`` makes the lines of an item. ``none`` is the line without items; it may name the ``user`` and the
+        ``status``. The option ``limit`` is the most items, in the place of ``most``.
         """
 
         def answered(client: Client, options: OfUser, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
             ask, limit = partial(method, client), chosen.pop("limit", most)
             found = every(ask, options.user, items, *arguments, most=limit, **chosen, **options.place)
-            text = none if isinstance(none, str) else none(chosen["status"])
-            return Answer(
-                found, [line for each in found for line in lines(each)] or [text.format(user=options.user)]
-            )
+            status = "" if (wanted := chosen.get("status", "all")) == "all" else f"{wanted} "
+            nothing = none.format(user=options.user, status=status)
+            return Answer(found, [line for each in found for line in lines(each)] or [nothing])
 
         self._add(name, help, words, answered)
 

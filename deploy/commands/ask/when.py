@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from cyclopts import Parameter
 
-from deploy.options import File, Json, instant_of
+from deploy.options import Answer, File, Json, OptionInvalidError, instant_of
 from events.language import timex
 from events.language.timex.report import as_json as found_json
 from events.types.turn_contract import zone_hint
@@ -33,26 +33,20 @@ def when(
         File | None, Parameter(help='read lines {"text","reference"[,"tz"]}, print one line each')
     ] = None,
     as_json: Json = False,
-) -> int:
+) -> Answer | int:
     """Show the instants and time ranges that an English or Chinese text names."""
     if jsonl is not None:
         return _lines(jsonl, tz, reading)
     if text is None:
-        print('cardlog when: give a text, such as cardlog when "last week", or --jsonl FILE', file=sys.stderr)
-        return 2
+        raise OptionInvalidError('give a text, such as cardlog when "last week", or --jsonl FILE')
     found = timex.find(text, _reference(at, tz), reading=reading)
-    if as_json:
-        print(json.dumps({"found": [found_json(item) for item in found]}, ensure_ascii=False))
-        return 0
-    for item in found:
-        sides = [side.isoformat() if side else "…" for side in (item.start, item.end)]
-        doubt = ", ambiguous" if item.ambiguous else ""
-        print(
-            f"{item.text}   {sides[0]} to {sides[1]}   ({item.kind}, {item.grain}, {item.confidence:.2f}{doubt})"
-        )
-    if not found:
-        print("no time is named")
-    return 0
+    lines = [
+        f"{item.text}   {item.start.isoformat() if item.start else '…'} to "
+        f"{item.end.isoformat() if item.end else '…'}   "
+        f"({item.kind}, {item.grain}, {item.confidence:.2f}{', ambiguous' if item.ambiguous else ''})"
+        for item in found
+    ]
+    return Answer({"found": [found_json(item) for item in found]}, lines or ["no time is named"])
 
 
 def _lines(name: str, tz: str | None, reading: Reading) -> int:

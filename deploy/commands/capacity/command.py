@@ -1,7 +1,5 @@
 """``cardlog capacity``: computes the processes and servers for a number of users."""
 
-import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
@@ -18,9 +16,17 @@ from deploy.commands.capacity.measures import (
     MODEL,
     TEXT_BYTES,
 )
-from deploy.commands.capacity.plan import BUSY, Demand, DemandError, Load, Plan, StagePlan, plan
-from deploy.commands.capacity.scaling_steps import ScalingStep, scaling_steps
-from deploy.options import Flat, Given, Json
+from deploy.commands.capacity.plan import (
+    BUSY,
+    Demand,
+    Load,
+    Plan,
+    ScalingStep,
+    StagePlan,
+    plan,
+    scaling_steps,
+)
+from deploy.options import Answer, Flat, Given, Json, OptionInvalidError
 from events.platform.settings import Settings
 
 DEFAULT_LOAD = Load()
@@ -45,7 +51,7 @@ def capacity(
     measures: Annotated[bool, Parameter(help="list the measured numbers behind the result")] = False,
     as_json: Json = False,
     settings: Given[Settings],
-) -> int:
+) -> Answer:
     """Compute the processes and servers for a number of users.
 
     Prints the processes of every stage, servers, memory, disk and calls of a model. It also names the resource that
@@ -53,34 +59,22 @@ def capacity(
     (docs/operating/scaling.md, --measures), and does not look at a running Cardlog.
     """
     if measures:
-        sys.stdout.write("\n".join(_measures()) + "\n")
-        return 0
+        told = list(_measures())
+        return Answer(told, told)
     if users is None or turns_per_day is None:
         missing = "--users" if users is None else "--turns-per-day"
-        print(
-            f"cardlog capacity: {missing} is missing, such as --users 1000000 --turns-per-day 20",
-            file=sys.stderr,
-        )
-        return 2
-    try:
-        demand = Demand(
-            users=users,
-            turns_per_day=turns_per_day,
-            vectors=vectors,
-            model=model,
-            concurrency=settings.extract_concurrency,
-            pool_size=settings.pool_size,
-            **asdict(load),
-        )
-        found, ways = plan(demand), scaling_steps(demand)
-    except DemandError as error:
-        print(f"cardlog capacity: {error}", file=sys.stderr)
-        return 2
-    if as_json:
-        print(json.dumps(_document(found, ways)))
-    else:
-        print("\n".join(_lines(found, ways)))
-    return 0
+        raise OptionInvalidError(f"{missing} is missing, such as --users 1000000 --turns-per-day 20")
+    demand = Demand(
+        users=users,
+        turns_per_day=turns_per_day,
+        vectors=vectors,
+        model=model,
+        concurrency=settings.extract_concurrency,
+        pool_size=settings.pool_size,
+        **asdict(load),
+    )
+    found, ways = plan(demand), scaling_steps(demand)
+    return Answer(_document(found, ways), _lines(found, ways))
 
 
 def _document(found: Plan, ways: tuple[ScalingStep, ...]) -> dict[str, object]:

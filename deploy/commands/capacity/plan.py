@@ -4,7 +4,9 @@ A greater load never needs less. The result is an order of magnitude, because yo
 ``tests/bench/deploy/turn_profile.py`` measures the same numbers on your machine.
 """
 
-from dataclasses import dataclass, fields
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import Annotated
 
@@ -24,17 +26,16 @@ from deploy.commands.capacity.measures import (
     Cost,
     Measure,
 )
+from deploy.options import OptionInvalidError
 
 DAY_S = 86_400
 GIB = 1024**3
 BUSY = 0.6
 """The planned share of a processor at the peak. A higher share makes requests wait."""
 
-_AT_LEAST_ONE = frozenset(("users", "days", "cores", "memory_gib", "concurrency", "pool_size", "text_bytes"))
-
-
-class DemandError(ValueError):
-    """The demand is impossible. The message names the option and the remedy."""
+_AT_LEAST_ONE = "users days cores memory_gib concurrency pool_size text_bytes peak_factor"
+_LEAST = dict.fromkeys(_AT_LEAST_ONE.split(), 1) | dict.fromkeys(("turns_per_day", "disk_tb"), 0.001)
+_MOST = {"calls_per_turn": 1}
 
 
 def _default(default: float, meaning: str) -> Parameter:
@@ -64,7 +65,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand(Load):
-    """The load to carry. Raises :class:`DemandError`, which names the option, for an impossible value."""
+    """The load to carry. Raises OptionInvalidError, which names the option, for an impossible value."""
 
     users: int
     turns_per_day: float
@@ -76,22 +77,10 @@ class Demand(Load):
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            option = "--" + item.name.replace("_", "-")
-            if isinstance(value, bool):
-                continue
-            least = 1 if item.name in _AT_LEAST_ONE else 0
-            if not least <= value <= 1e12:  # NaN does not pass either
-                raise DemandError(f"{option} {value:g} is out of range: use a number from {least} to 1e12")
-        if self.peak_factor < 1:
-            raise DemandError(f"--peak-factor {self.peak_factor:g}: use a number of at least 1")
-        if self.calls_per_turn > 1:
-            raise DemandError(
-                f"--calls-per-turn {self.calls_per_turn:g}: a turn is read once, so use at most 1"
-            )
-        if not self.turns_per_day:
-            raise DemandError("--turns-per-day 0: a plan needs turns; use a number above 0")
-        if not self.disk_tb:
-            raise DemandError("--disk-tb 0: a log needs a disk; use a number above 0")
+            least, most = _LEAST.get(item.name, 0), _MOST.get(item.name, 1e12)
+            if not isinstance(value, bool) and not least <= value <= most:  # NaN does not pass either
+                option = "--" + item.name.replace("_", "-")
+                raise OptionInvalidError(f"{option} {value:g} is out of range: use {least:g} to {most:g}")
 
     @property
     def mean(self) -> float:
@@ -207,7 +196,7 @@ class Plan:
         return ceil(
             max(
                 limit.share
-                for limit in server_limits(self, self.postgres_cores - self.postgres_replica_cores)
+                for limit in _server_limits(self, self.postgres_cores - self.postgres_replica_cores)
             )
         )
 
@@ -325,16 +314,98 @@ def _model(demand: Demand) -> ModelPlan:
     )
 
 
-def server_limits(found: Plan, cores: float) -> tuple[Limit, ...]:
+def _server_limits(found: Plan, cores: float) -> tuple[Limit, ...]:
     """Returns the use of one Postgres server that needs ``cores``."""
     return (
-        limit_of("Postgres' cores", cores, LARGEST["cores"]),
-        limit_of("Postgres' memory (index of vectors)", found.postgres_memory_gib, LARGEST["memory_gib"]),
-        limit_of("Postgres' disk", found.disk.total / 1e12, LARGEST["disk_tb"]),
-        limit_of("Postgres' connections", found.connections, LARGEST["connections"]),
+        _limit_of("Postgres' cores", cores, LARGEST["cores"]),
+        _limit_of("Postgres' memory (index of vectors)", found.postgres_memory_gib, LARGEST["memory_gib"]),
+        _limit_of("Postgres' disk", found.disk.total / 1e12, LARGEST["disk_tb"]),
+        _limit_of("Postgres' connections", found.connections, LARGEST["connections"]),
     )
 
 
-def limit_of(name: str, need: float, most: Measure) -> Limit:
+def _limit_of(name: str, need: float, most: Measure) -> Limit:
     """Returns the limit of a resource that one server has ``most`` of."""
     return Limit(name, need, most.value, most.unit, "")
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingStep:
+    """One way to run Cardlog: its settings, the users it carries, and the resource that runs out first."""
+
+    name: str
+    settings: str
+    carries_users: int
+    ended_by: str
+
+
+_MOST_USERS = 10**12 - 1
+
+
+def scaling_steps(demand: Demand) -> tuple[ScalingStep, ...]:
+    """Returns the scaling steps from the simplest on. Take the first step that carries the users of ``demand``."""
+    found = []
+    for name, settings, limits in _TOPOLOGIES:
+
+        def fullest(users: int, limits: Callable[[Plan], tuple[Limit, ...]] = limits) -> Limit:
+            return max(limits(plan(replace(demand, users=users))), key=lambda limit: limit.share)
+
+        users = bisect_right(range(1, _MOST_USERS), 1.0, key=lambda users: fullest(users).share)
+        found.append(ScalingStep(name, settings, users, fullest(users + 1).name))
+    return tuple(found)
+
+
+def _one_of_each(found: Plan) -> tuple[Limit, ...]:
+    single = (
+        Limit(f"one {stage.name} process", stage.wanted, 1, "processes", stage.moved_by)
+        for stage in found.stages
+    )
+    return (*single, *found.machine())
+
+
+def _one_server(found: Plan) -> tuple[Limit, ...]:
+    return (
+        *_server_limits(found, found.postgres_cores),
+        _limit_of("Redis' core", found.redis_cores, LARGEST["redis_cores"]),
+        _limit_of("Redis' memory", found.redis_bytes / GIB, LARGEST["redis_gib"]),
+        *_partitions(found),
+    )
+
+
+def _replicas(found: Plan) -> tuple[Limit, ...]:
+    return (*_server_limits(found, found.postgres_cores - found.postgres_replica_cores), *_partitions(found))
+
+
+def _partitions(found: Plan) -> tuple[Limit, ...]:
+    return tuple(
+        Limit(
+            f"the {stage.most} partitions, for {stage.name}",
+            stage.cores,
+            stage.most,
+            "processes",
+            stage.moved_by,
+        )
+        for stage in found.stages
+        if stage.most is not None
+    )
+
+
+_TOPOLOGIES = (
+    ("one of each, on one machine", "cardlog up", _one_of_each),
+    ("several of each, on that machine", "cardlog work …, cardlog serve …", Plan.machine),
+    (
+        "machines for the processes; Postgres and Redis on their own",
+        "CARDLOG_DATABASE_URL, CARDLOG_REDIS_URL",
+        _one_server,
+    ),
+    (
+        "replicas that answer recalls, several streams of turns on a Redis Cluster",
+        "CARDLOG_READ_DATABASE_URL, CARDLOG_TURN_STREAMS",
+        _replicas,
+    ),
+    (
+        "the log and cards spread over servers by user with Citus, workers fed by Kafka",
+        "CARDLOG_KAFKA_BROKERS, cardlog work relay",
+        _partitions,
+    ),
+)

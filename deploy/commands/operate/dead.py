@@ -1,10 +1,10 @@
 """``cardlog dead``: lists, retries and drops dead letters, the turns that broke the contract."""
 
 import base64
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -46,27 +46,10 @@ def run_list(
     tenant: OnlyTenant = None,
     as_json: Json = False,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     with _opened(cardlog, "dead-list") as letters:
-        shown = 0
-        if as_json:
-            sys.stdout.write("[")
-        for letter in letters:
-            if shown == limit:
-                break
-            if tenant not in (None, letter.tenant):
-                continue
-            if as_json:
-                sys.stdout.write((", " if shown else "") + json.dumps(_document(letter), ensure_ascii=False))
-            else:
-                user = shown_user(storage_id(letter.tenant, _readable(letter.fields.get(b"user_id", b"?"))))
-                print(f"{letter.id:<18} {letter.pushed_at:%Y-%m-%d %H:%M:%S} {user:<12} {_why(letter)}")
-            shown += 1
-        if as_json:
-            print("]")
-        elif not shown:
-            print("no dead letters")
-        return 0
+        found = list(islice((each for each in letters if tenant in (None, each.tenant)), limit))
+    return Answer([_document(each) for each in found], map(_line, found) if found else ["no dead letters"])
 
 
 @app.command(name="show", help="show one dead letter with every field as it was pushed")
@@ -179,6 +162,11 @@ def _change(text: str) -> tuple[str, str]:
             f"--set {text!r}: {name!r} is not a field of a turn; allowed are {', '.join(FIELDS)}"
         )
     return name, value
+
+
+def _line(letter: DeadLetter) -> str:
+    user = shown_user(storage_id(letter.tenant, _readable(letter.fields.get(b"user_id", b"?"))))
+    return f"{letter.id:<18} {letter.pushed_at:%Y-%m-%d %H:%M:%S} {user:<12} {_why(letter)}"
 
 
 def _why(letter: DeadLetter) -> str:

@@ -105,12 +105,9 @@ class EventFilter:
     """print one JSON object a line with the columns of log.events"""
 
 
-DEFAULTS = EventFilter()
-
-
 @app.command(name="show")
 def run_show(
-    *, options: Flat[EventFilter] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *, options: Flat[EventFilter] = EventFilter(), settings: Given[Settings], data: Given[Path | None]
 ) -> int:
     """Print events, oldest first within each partition.
 
@@ -177,18 +174,14 @@ def _wanted(options: EventFilter) -> dict[str, object]:
 def _json(row: Row) -> str:
     data = row.pop("data")
     row = {"tenant": tenant_of(row["user_id"]), **row, "user_id": user_of(row["user_id"])}
-    fields = {
-        name: value.isoformat()
-        if isinstance(value, datetime)
-        else value.hex()
-        if isinstance(value, bytes)
-        else value
-        if value is None or isinstance(value, int | str)
-        else str(value)
-        for name, value in row.items()
-    }
     # An unsealed payload is inserted as it is stored, so the output shows the bytes that the digest covers.
-    return json.dumps(fields, ensure_ascii=False)[:-1] + f', "data": {data}}}'
+    return json.dumps(row, ensure_ascii=False, default=_text_of)[:-1] + f', "data": {data}}}'
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _line(row: Row) -> str:

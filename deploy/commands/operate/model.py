@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.model import SOURCES, ModelError, build, quantise, write_mapped
+from deploy.model import SOURCES, ModelError, build, write_mapped
 from deploy.options import Given
 from deploy.progress import Progress
 from events.platform.settings import Settings, variable_of
@@ -90,17 +90,8 @@ def _built(folder: Path) -> bool:
 
 
 def _complete(folder: Path, model: str) -> None:
-    """Adds the int8 graph to a folder that an earlier version built, and the mapped one in the place of a damaged one.
-
-    Without the first, the embedder runs the other graph. Without the second, it needs more memory.
-    """
-    if folder.parent.name != "model":
-        return
-    try:
-        if not (folder / INT8_GRAPH).is_file():
-            quantise(folder / "model.onnx", folder / INT8_GRAPH)
-    except Exception as error:
-        _say(f"the embedding model keeps its full precision: {error}")
+    """Writes the mapped graph in the place of a damaged one. Without it, the embedder needs more memory."""
+    if folder.parent.name != "model" or not (folder / INT8_GRAPH).is_file():
         return
     try:
         if mapped_of(folder / INT8_GRAPH, FastEmbedder(folder, model=model).revision) is None:

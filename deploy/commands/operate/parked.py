@@ -1,6 +1,5 @@
 """``cardlog parked``: lists, retries and drops the parked events of users."""
 
-import json
 import sys
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -36,9 +35,6 @@ class Options:
     json: Json = False
 
 
-DEFAULTS = Options()
-
-
 def _found(options: Options, settings: Settings, connection: Connection) -> list[ParkedQueue]:
     known = [projector.name for projector in projectors(settings)]
     if options.processor not in (None, *known):
@@ -49,7 +45,7 @@ def _found(options: Options, settings: Settings, connection: Connection) -> list
 
 @app.command(name="list", help="list the waiting users with event, time and reason")
 def run_list(
-    *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
+    *, options: Flat[Options] = Options(), cardlog: Given[Settings], connection: Given[Connection]
 ) -> Answer:
     queues = _found(options, cardlog, connection)
     return Answer([_document(queue) for queue in queues], [*map(_line, queues), _summary(queues)])
@@ -57,7 +53,7 @@ def run_list(
 
 @app.command(name="show", help="show the list with every waiting event")
 def run_show(
-    *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
+    *, options: Flat[Options] = Options(), cardlog: Given[Settings], connection: Given[Connection]
 ) -> Answer:
     found = [
         (queue, list(parking.waiting(connection, queue))) for queue in _found(options, cardlog, connection)
@@ -77,7 +73,7 @@ def run_show(
 
 
 @app.command(name="retry")
-def run_retry(*, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings]) -> int:
+def run_retry(*, options: Flat[Options] = Options(), cardlog: Given[Settings]) -> Answer:
     """Fold the waiting events, in order and exactly once, as far as possible.
 
     An event that fails again still waits, with its new reason, and the exit status is 1. The command itself folds,
@@ -95,10 +91,10 @@ def run_drop(
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
     yes: Annotated[bool, Parameter(help="with --all: drop; without it the command only lists")] = False,
-    options: Flat[Options] = DEFAULTS,
+    options: Flat[Options] = Options(),
     cardlog: Given[Settings],
     connection: Given[Connection],
-) -> Answer | int:
+) -> Answer:
     """Drop the first event of each queue, then fold the events behind it.
 
     With --all and without --yes it only lists the queues. The event stays in the log. The decision and its reason are
@@ -113,9 +109,12 @@ def run_drop(
     return _settle_queues(options, cardlog, because, whole=whole)
 
 
-def _settle_queues(options: Options, settings: Settings, because: str | None, *, whole: bool = False) -> int:
+def _settle_queues(
+    options: Options, settings: Settings, because: str | None, *, whole: bool = False
+) -> Answer:
     by_name = {projector.name: projector for projector in projectors(settings)}
-    results: list[dict[str, object]] = []
+    documents: list[dict[str, object]] = []
+    lines = []
     with connect(settings.database_url, application="parked") as connection:
         for queue in _found(options, settings, connection):
             projector, user = by_name[queue.processor], queue.user_id
@@ -124,24 +123,15 @@ def _settle_queues(options: Options, settings: Settings, because: str | None, *,
             else:
                 outcome = parking.drop(connection, projector, user, because, whole=whole)
             whose = {"processor": queue.processor, "tenant": tenant_of(user), "user_id": user_of(user)}
-            results.append(whose | asdict(outcome))
-            if not options.json:
-                _print(queue, outcome)
+            documents.append(whose | asdict(outcome))
+            dropped = f", {outcome.dropped} dropped" if outcome.dropped else ""
+            name = f"{queue.processor} {shown_user(user)}"
+            lines.append(f"{name}: {counted(outcome.folded, 'event')} folded{dropped}")
+            if outcome.reason is not None and not options.json:
+                print(f"{name} still waits: {outcome.reason}", file=sys.stderr)
         announce(connection)
-    if options.json:
-        print(json.dumps(results, ensure_ascii=False))
-    elif not results:
-        print("nobody is parked")
-    return 1 if any(result["reason"] for result in results) else 0
-
-
-def _print(queue: ParkedQueue, outcome: parking.RetryResult) -> None:
-    done = f"{counted(outcome.folded, 'event')} folded" + (
-        f", {outcome.dropped} dropped" if outcome.dropped else ""
-    )
-    print(f"{queue.processor} {shown_user(queue.user_id)}: {done}")
-    if outcome.reason is not None:
-        print(f"{queue.processor} {shown_user(queue.user_id)} still waits: {outcome.reason}", file=sys.stderr)
+    status = 1 if any(each["reason"] for each in documents) else 0
+    return Answer(documents, lines or ["nobody is parked"], status)
 
 
 def _line(queue: ParkedQueue) -> str:

@@ -1,5 +1,6 @@
 """``cardlog log verify``, ``anchor`` and ``key``: the proof that the log holds what was appended, and by whom."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -168,8 +169,10 @@ def anchors_in(
     """Returns the anchors in files, and a fault for each file that is no trusted anchor."""
     found, faults = [], []
     for path in paths:
+        with reading(str(path)) as file:
+            text = file.read(1_000_001)
         try:
-            found.append(anchors.read(str(path), _text(path), trusted))
+            found.append(anchors.read(str(path), text, trusted))
         except anchors.AnchorError as error:
             faults.append(str(error))
     return found, faults
@@ -181,18 +184,9 @@ def keyring_of(settings: Settings) -> Keyring | None:
 
 
 def _public_key(text: str) -> bytes:
-    try:
-        key = bytes.fromhex(text)
-    except ValueError:
-        key = b""
-    if len(key) != _PUBLIC_KEY_BYTES:
+    if not re.fullmatch(rf"[0-9a-fA-F]{{{2 * _PUBLIC_KEY_BYTES}}}", text):
         raise ValueError(
             f"--public-key {text!r} is not a public key: give the {2 * _PUBLIC_KEY_BYTES} hexadecimal digits that "
             "`cardlog log key show` prints"
         )
-    return key
-
-
-def _text(path: Path) -> bytes:
-    with reading(str(path)) as file:
-        return file.read(1_000_001)
+    return bytes.fromhex(text)

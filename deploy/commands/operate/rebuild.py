@@ -41,9 +41,6 @@ class Options:
     """progress as JSON lines on stderr, the outcome as JSON on stdout"""
 
 
-DEFAULTS = Options()
-
-
 def rebuild(
     projection: Annotated[
         Literal[ProjectionName, "all"],
@@ -53,9 +50,9 @@ def rebuild(
     ] = "all",
     /,
     *,
-    options: Flat[Options] = DEFAULTS,
+    options: Flat[Options] = Options(),
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     """Rebuild a projection from the log, and swap it in.
 
     Fold the whole log into a new generation beside the live one, catch up with the log, and make the new generation
@@ -94,16 +91,13 @@ def rebuild(
         finally:
             printer.end()
     hints = _hints(cardlog, outcomes)
-    if options.json:
-        print(json.dumps(_document(outcomes, left_out, hints, imported), ensure_ascii=False))
-    else:
-        for outcome in outcomes:
-            _print(outcome)
     for name, why in left_out.items():
         print(f"{name} is left out, and its live generation stays: {why}", file=sys.stderr)
     for hint in hints:
         print(hint, file=sys.stderr)
-    return 1 if any(outcome.equal is False for outcome in outcomes) else 0
+    lines = [line for outcome in outcomes for line in _told(outcome)]
+    unequal = any(outcome.equal is False for outcome in outcomes)
+    return Answer(_document(outcomes, left_out, hints, imported), lines, int(unequal))
 
 
 def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.ImportSummary:
@@ -152,21 +146,19 @@ class ProgressPrinter:
         self._shown.__exit__()
 
 
-def _print(outcome: RebuildResult) -> None:
+def _told(outcome: RebuildResult) -> list[str]:
     speed = (
         f"{counted(outcome.events, 'event')} in {outcome.seconds:.1f} s ({outcome.events_per_s:,.0f} events/s, "
         f"{outcome.memory_bytes / 2**20:.0f} MB a process)"
     )
     if outcome.equal is False:
-        print(f"{outcome.projection}: {speed}; NOT equal to the live tables, and not swapped")
-        for difference in outcome.unequal:
-            print(f"  {difference}")
-        return
+        unequal = f"{outcome.projection}: {speed}; NOT equal to the live tables, and not swapped"
+        return [unequal, *(f"  {difference}" for difference in outcome.unequal)]
     compared = "equal to the live tables, " if outcome.equal else ""
-    print(
-        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept"
-    )
-    print(f"  {speed}, live folding waited {outcome.swap_ms:.0f} ms")
+    return [
+        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept",
+        f"  {speed}, live folding waited {outcome.swap_ms:.0f} ms",
+    ]
 
 
 def _hints(settings: Settings, outcomes: list[RebuildResult]) -> list[str]:
@@ -193,24 +185,27 @@ def _document(
 ) -> dict[str, object]:
     events = sum(outcome.events for outcome in outcomes)
     seconds = sum(outcome.seconds for outcome in outcomes)
-    document: dict[str, Any] = {
+    return {
         "equal": None if any(o.equal is None for o in outcomes) else all(o.equal for o in outcomes),
         "events": events,
         "seconds": round(seconds, 3),
         "events_per_s": round(events / seconds, 1) if seconds else None,
         "imported": None if imported is None else asdict(imported),
-        "projections": {},
+        "projections": {outcome.projection: _fields(outcome) for outcome in outcomes},
         "left_out": left_out,
         "hints": hints,
     }
-    for outcome in outcomes:
-        fields = asdict(outcome)
-        fields["seconds"] = round(outcome.seconds, 3)
-        fields["events_per_s"] = round(outcome.events_per_s, 1)
-        fields["swapped"] = outcome.replaced is not None
-        fields["stages"] = {stage: round(spent, 3) for stage, spent in outcome.stages.items()}
-        document["projections"][fields.pop("projection")] = fields
-    return document
+
+
+def _fields(outcome: RebuildResult) -> dict[str, object]:
+    fields = asdict(outcome) | {
+        "seconds": round(outcome.seconds, 3),
+        "events_per_s": round(outcome.events_per_s, 1),
+        "swapped": outcome.replaced is not None,
+        "stages": {stage: round(spent, 3) for stage, spent in outcome.stages.items()},
+    }
+    del fields["projection"]
+    return fields
 
 
 def rollback(

@@ -1,6 +1,5 @@
 """``cardlog reextract``: reads old turns again with the current prompt and model."""
 
-import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +11,7 @@ from cyclopts import Parameter
 
 from deploy.commands.run.work import Stop
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, instant_of
+from deploy.options import Answer, Flat, Given, Json, instant_of
 from deploy.progress import Progress
 from events.platform.counting import counted
 from events.platform.database import connect
@@ -36,12 +35,9 @@ class Options:
     json: Json = False
 
 
-DEFAULTS = Options()
-
-
 def reextract(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
-) -> int:
+    *, options: Flat[Options] = Options(), settings: Given[Settings], data: Given[Path | None]
+) -> Answer:
     """Read old turns again with the current extractor (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules).
 
     The earlier extractions stay in the log. The cards become those of the newest extraction, and cards that only an
@@ -80,7 +76,7 @@ def _run(
     extractor: Extractor,
     estimate: Callable[[Iterable[SessionBatch]], Usage],
     stop: Stop,
-) -> int:
+) -> Answer:
     with connect(settings.database_url, application="reextract") as connection:
         reextraction = Reextraction(settings, extractor, stop)
         turns = bursts = 0
@@ -105,31 +101,25 @@ def _run(
             f"{counted(about.calls, 'call')}, {counted(about.tokens, 'token')}, {_dollars(about.cost_usd)}"
         )
         if options.dry_run:
-            if options.json:
-                print(json.dumps({"planned": planned, "done": None}))
-            return 0
+            return Answer({"planned": planned, "done": None}, ())
         with Progress("turns") as progress:
             tally = reextraction.run(
                 connection,
                 past_extractions(connection, choice, extractor),
                 lambda done: progress(done, turns),
             )
-    if options.json:
-        print(json.dumps({"planned": planned, "done": asdict(tally)}, ensure_ascii=False))
-    else:
-        print(
-            f"{counted(tally.turns, 'turn')} read again: {counted(tally.cards, 'card')} now, "
-            f"{tally.withdrawn} withdrawn; "
-            f"{counted(tally.calls, 'call')}, {counted(tally.tokens, 'token')}, {_dollars(tally.cost_usd)}"
-        )
     for reason in dict.fromkeys(tally.reasons):
         _note(f"not read again: {reason}")
-    if tally.turns + tally.left < turns:
+    stopped = tally.turns + tally.left < turns
+    if stopped:
         _note(
             f"stopped{f', {tally.away}' if tally.away else ''}; finished turns are kept: start it again to continue"
         )
-        return 1
-    return 1 if tally.left else 0
+    line = (
+        f"{counted(tally.turns, 'turn')} read again: {counted(tally.cards, 'card')} now, {tally.withdrawn} withdrawn; "
+        f"{counted(tally.calls, 'call')}, {counted(tally.tokens, 'token')}, {_dollars(tally.cost_usd)}"
+    )
+    return Answer({"planned": planned, "done": asdict(tally)}, [line], int(stopped or bool(tally.left)))
 
 
 def _dollars(cost: float | None) -> str:

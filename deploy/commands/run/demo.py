@@ -96,12 +96,13 @@ def _pushed_and_asked(instance: Instance, settings: Settings) -> int:
         CatchingUp(own, timeout=120).run(_note)
         _note(f"{len(turns)} turns of two people pushed and projected after {time.monotonic() - began:.2f} s")
         table = Table(show_lines=True, title="What is remembered", title_justify="left")
-        for title, style, least in (
+        columns = (
             ("question", "bold", 16),
             ("cards, best first", "", 20),
             ("found by", "dim", 10),
             ("ms", "dim", 3),
-        ):
+        )
+        for title, style, least in columns:
             table.add_column(title, style=style, min_width=least, overflow="fold")
         places = []
         for question in questions:
@@ -132,12 +133,11 @@ def _pushed_and_asked(instance: Instance, settings: Settings) -> int:
 
 
 def _stay(instance: Instance, stack: Stack, stop: Stop) -> None:
-    print(f"write API  {instance.write_url}/docs")
-    print(f"read API   {instance.read_url}/docs")
-    print(f"key file   {instance.key_file}")
-    print(f"redis      {instance.redis_url}")
     print(
-        'try        cardlog recall --user alex "where do I live?"      (Ctrl-C stops everything)', flush=True
+        f"write API  {instance.write_url}/docs\nread API   {instance.read_url}/docs\n"
+        f"key file   {instance.key_file}\nredis      {instance.redis_url}\n"
+        'try        cardlog recall --user alex "where do I live?"      (Ctrl-C stops everything)',
+        flush=True,
     )
     while not stop():
         stack.watch()

@@ -1,11 +1,11 @@
-"""``cardlog env``: prints the addresses of a Cardlog as lines for a shell."""
+"""``cardlog env`` prints the addresses of a Cardlog as lines for a shell, and ``cardlog settings`` every setting."""
 
 import shlex
 from pathlib import Path
 
 from deploy.instance import find
 from deploy.options import Given
-from events.platform.settings import Settings, revealed, variable_of
+from events.platform.settings import Settings, listing, revealed, variable_of
 
 _NAMES = (
     "redis_url",
@@ -32,4 +32,13 @@ def env(*, settings: Given[Settings], data: Given[Path | None]) -> int:
     for name, value in values.items():
         if value:
             print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def list_settings(*, settings: Given[Settings]) -> int:
+    """List every setting."""
+    del settings  # the parameter makes the command check every variable and report unknown ones
+    width = max(len(variable) for variable, _, _ in listing())
+    for variable, default, meaning in listing():
+        print(f"{variable:<{width}}  {meaning}" + (f" (default: {default})" if default else ""))
     return 0

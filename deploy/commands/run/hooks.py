@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,8 @@ from urllib.parse import urlencode
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, Zone
+from deploy.options import Answer, Flat, Given, Json, Zone
+from deploy.security.private_files import written_privately
 from events.platform.settings import Settings
 from events.types.json_values import JsonObject
 from retrieval.hooks import Assistant
@@ -135,7 +135,7 @@ def run_show(
     *,
     file: File = None,
     as_json: Json = False,
-) -> int:
+) -> Answer:
     """Print the hooks of Cardlog in the settings files of assistants. A FILE alone is one of Claude Code."""
     shown = [assistant or "claude-code"] if assistant or file else KINDS
     found = {
@@ -143,15 +143,12 @@ def run_show(
         for each in shown
         for path in {file or _file(each, place, None): None for place in ("user", "project", "local")}
     }
-    if as_json:
-        print(json.dumps(found, ensure_ascii=False))
-        return 0
+    lines = []
     for path, events in found.items():
-        print(f"{path}: {', '.join(events) or 'no hooks of Cardlog'}")
+        lines.append(f"{path}: {', '.join(events) or 'no hooks of Cardlog'}")
         for event, hooks in events.items():
-            for hook in hooks:
-                print(f"  {event}: {hook.get('url') or hook.get('command')}")
-    return 0
+            lines += [f"  {event}: {hook.get('url') or hook.get('command')}" for hook in hooks]
+    return Answer(found, lines)
 
 
 def _route(assistant: Assistant) -> str:
@@ -251,16 +248,8 @@ def _write(path: Path, before: JsonObject, after: JsonObject) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                json.dump(after, file, ensure_ascii=False, indent=2)
-                file.write("\n")
-                os.fchmod(file.fileno(), mode)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(partial).replace(path)
-        finally:
-            Path(partial).unlink(missing_ok=True)
+        with written_privately(path) as file:
+            file.write(json.dumps(after, ensure_ascii=False, indent=2).encode() + b"\n")
+            os.fchmod(file.fileno(), mode)
     except OSError as error:
         raise RuntimeError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.check_liveness import PROXY_PORT
+from deploy.check_liveness import ALL_PORTS
 from deploy.commands.run.serve import check_certificate, is_loopback, run_app
 from deploy.instance import addresses_of, api_key_of
 from deploy.options import Given, OptionInvalidError, between
@@ -19,8 +19,9 @@ def proxy(
     *,
     host: Annotated[str, Parameter(help="address to listen on (default: 127.0.0.1)")] = "127.0.0.1",
     port: Annotated[
-        int, Parameter(metavar="PORT", validator=between(1, 65535), help=f"port (default: {PROXY_PORT})")
-    ] = PROXY_PORT,
+        int,
+        Parameter(metavar="PORT", validator=between(1, 65535), help=f"port (default: {ALL_PORTS['proxy']})"),
+    ] = ALL_PORTS["proxy"],
     upstream_openai: Annotated[
         str | None, Parameter(metavar="URL", help="server with chat completions and Responses, up to /v1")
     ] = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from deploy.check_liveness import EMBED_PORT, PORTS
+from deploy.check_liveness import ALL_PORTS
 from deploy.options import Given, NoAuth, at_least, between
 from deploy.services import app_of
 from events.platform.encryption import require_encryption
@@ -49,8 +49,7 @@ def serve(
     require_loopback(settings, host if listener is None else str(listener.getsockname()[0]))
     require_servers(settings, queue=service == "write")
     check_certificate(settings)
-    default = {**PORTS, "embed": EMBED_PORT}[service]
-    run_app(app_of(service, settings), settings, host, default if port is None else port, listener)
+    run_app(app_of(service, settings), settings, host, ALL_PORTS[service] if port is None else port, listener)
     return 0
 
 

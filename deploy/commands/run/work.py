@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from types import FrameType
 from typing import Annotated, Literal, get_args
 
@@ -98,26 +99,23 @@ def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - it is this very program
 
 
+_ALONE = {
+    "recorder": "ingest.recording.recorder:Recorder",
+    "relay": "projectors.kafka.relay:Relay",
+    "curator": "ingest.curator.worker:Curator",
+    "webhooks": "ingest.webhooks.worker:Webhooks",
+}
+
+
 def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> Worker:
     # The imports are here, because each worker is a process and should load only its own modules.
-    if kind == "recorder":
-        from ingest.recording.recorder import Recorder  # noqa: PLC0415
-
-        return Recorder(settings, name, stop)
-    if kind == "relay":
-        from projectors.kafka.relay import Relay  # noqa: PLC0415
-
-        return Relay(settings, stop, name)
-    if kind == "curator":
-        if not settings.curator:
-            return _Off(stop)
-        from ingest.curator.worker import Curator  # noqa: PLC0415
-
-        return Curator(settings, stop, name)
-    if kind == "webhooks":
-        from ingest.webhooks.worker import Webhooks  # noqa: PLC0415
-
-        return Webhooks(settings, stop, name)
+    if kind == "curator" and not settings.curator:
+        return _Off(stop)
+    if kind in _ALONE:
+        module, cls = _ALONE[kind].split(":")
+        named = (name, stop) if kind == "recorder" else (stop, name)
+        made: Worker = getattr(import_module(module), cls)(settings, *named)
+        return made
     if not settings.kafka_brokers:
         return _reader(kind, settings, name, stop, None)
     from projectors.kafka.worker import StreamWorker  # noqa: PLC0415

@@ -40,15 +40,12 @@ class EntryFilter:
     """only what was recorded before (ISO 8601)"""
 
 
-DEFAULTS = EntryFilter()
-
-
 @app.command(name="list")
 def run_list(
     *,
     limit: Annotated[int, Parameter(validator=at_least(1), help="the most entries to print")] = 100,
     as_json: Json = False,
-    options: Flat[EntryFilter] = DEFAULTS,
+    options: Flat[EntryFilter] = EntryFilter(),
     connection: Given[Connection],
 ) -> Answer:
     """Print audit entries, the newest first.

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.options import File, Flat, Given, Json, instant_of
+from deploy.options import Answer, File, Flat, Given, Json, instant_of
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_owner, migrate
@@ -57,10 +57,9 @@ class Options:
     json: Json = False
 
 
-DEFAULTS = Options()
-
-
-def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+def erase(
+    *, options: Flat[Options] = Options(), settings: Given[Settings], data: Given[Path | None]
+) -> Answer:
     """Erase a user, a person, a turn or old turns.
 
     Without --yes it only counts what would go. The words are erased by destroying their keys, and everything that was
@@ -75,20 +74,18 @@ def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data:
         migrate(owner)
     with connect(settings.database_url, application="erase") as connection:
         if options.verify is not None:
-            return _verify(connection, options.verify, as_json=options.json)
+            return _verify(connection, options.verify)
         eraser = Eraser(settings, derived(settings))
         if options.replay:
             again = _replay(eraser, connection, settings)
-            print(
-                json.dumps({"erased_again": again})
-                if options.json
-                else f"erased again: {counted(again, 'user')}"
-            )
-            return 0
-        known = not _named(options) or _erase(eraser, connection, options)
-        if options.scrub and (options.yes or not _named(options)):
-            _scrub(eraser, connection, settings, as_json=options.json)
-    return 0 if known else 1
+            return Answer({"erased_again": again}, [f"erased again: {counted(again, 'user')}"])
+        answers = [_erase(eraser, connection, options)] if _named(options) else []
+        if options.scrub and (options.yes or not answers):
+            answers.append(_scrub(eraser, connection, settings))
+    lines = [line for each in answers for line in each.lines]
+    return Answer(
+        [each.document for each in answers], lines, max(each.status for each in answers), by_line=True
+    )
 
 
 def _named(options: Options) -> bool:
@@ -111,8 +108,8 @@ def _check(options: Options) -> None:
         raise ValueError("give --yes or --dry-run, not both")
 
 
-def _erase(eraser: Eraser, connection: Connection, options: Options) -> bool:
-    """Erases, or counts, and prints the outcome. Returns False for a user, a person or a turn that nobody knows."""
+def _erase(eraser: Eraser, connection: Connection, options: Options) -> Answer:
+    """Erases, or counts. The status is 1 for a user, a person or a turn that nobody knows."""
     tenant = checked_tenant(options.tenant)
     terms = Terms(by=BY, dry_run=not options.yes, derived_only=options.derived_only)
     only = None if options.user is None else storage_id(tenant, options.user)
@@ -131,56 +128,40 @@ def _erase(eraser: Eraser, connection: Connection, options: Options) -> bool:
         outcome = subjects.erase_user(eraser, connection, users[0], terms)
     receipt = receipts.receipt_of(connection, outcome.erasure_id) if options.yes else None
     if receipt is not None and options.receipt is not None:
-        _write(options.receipt, receipt)
-    _print(outcome, receipt, options)
-    return bool(outcome.users) or options.before is not None
+        with writing(options.receipt) as file:
+            file.write(json.dumps(receipt, ensure_ascii=False, indent=2).encode() + b"\n")
+    unknown = not outcome.users and options.before is None
+    if unknown and not options.json:
+        print("cardlog erase: there is nothing of this name to erase", file=sys.stderr)
+    document = receipt or outcome.document() | {"dry_run": not options.yes}
+    return Answer(document, _lines(outcome, receipt, options), int(unknown))
 
 
-def _print(outcome: Outcome, receipt: dict[str, object] | None, options: Options) -> None:
-    if options.json:
-        print(json.dumps(receipt or outcome.document() | {"dry_run": not options.yes}, ensure_ascii=False))
-        return
+def _lines(outcome: Outcome, receipt: dict[str, object] | None, options: Options) -> Iterator[str]:
     for name in outcome.names:
-        print(f"looked for the name {name}")
+        yield f"looked for the name {name}"
     for name, ids in outcome.shared.items():
-        print(f"{name} is a name of several people; to erase one, give its id: {', '.join(map(str, ids))}")
+        yield f"{name} is a name of several people; to erase one, give its id: {', '.join(map(str, ids))}"
     for name, number in sorted(outcome.counts.items()):
-        print(f"{number:>10} {name}")
-    if not outcome.users:
-        if options.before is not None:
-            print("there is nothing to erase")
-        else:
-            print("cardlog erase: there is nothing of this name to erase", file=sys.stderr)
-    elif not options.yes:
-        print(
-            f"in the memory of {counted(len(outcome.users), 'user')}; nothing was erased: add --yes to erase this"
-        )
-    else:
-        done = "" if receipt is None else f"; receipt {receipt['erasure_id']}"
-        print(f"erased in the memory of {counted(len(outcome.users), 'user')}{done}")
+        yield f"{number:>10} {name}"
+    memories = f"in the memory of {counted(len(outcome.users), 'user')}"
+    if outcome.users and not options.yes:
+        yield f"{memories}; nothing was erased: add --yes to erase this"
+    elif outcome.users:
+        yield f"erased {memories}" + ("" if receipt is None else f"; receipt {receipt['erasure_id']}")
+    elif options.before is not None:
+        yield "there is nothing to erase"
 
 
-def _write(name: str, receipt: dict[str, object]) -> None:
-    with writing(name) as file:
-        file.write(json.dumps(receipt, ensure_ascii=False, indent=2).encode() + b"\n")
-
-
-def _verify(connection: Connection, name: str, *, as_json: bool) -> int:
+def _verify(connection: Connection, name: str) -> Answer:
     with reading(name) as file:
         text = file.read()
     try:
-        receipt = receipts.read(text, authentication.in_use())
-        found = faults(connection, receipt)
+        found = faults(connection, receipts.read(text, authentication.in_use()))
     except receipts.ReceiptError as error:
         found = [str(error)]
-    if as_json:
-        print(json.dumps({"holds": not found, "faults": found}, ensure_ascii=False))
-    else:
-        for fault in found:
-            print(f"{name}: {fault}", file=sys.stderr)
-        if not found:
-            print(f"{name} holds: what it names is erased in this log")
-    return 1 if found else 0
+    told = [f"{name}: {fault}" for fault in found] or [f"{name} holds: what it names is erased in this log"]
+    return Answer({"holds": not found, "faults": found}, told, 1 if found else 0)
 
 
 def erase_again(settings: Settings) -> str:
@@ -207,14 +188,10 @@ def _replay(eraser: Eraser, connection: Connection, settings: Settings) -> int:
     return again
 
 
-def _scrub(eraser: Eraser, connection: Connection, settings: Settings, *, as_json: bool) -> None:
+def _scrub(eraser: Eraser, connection: Connection, settings: Settings) -> Answer:
     try:
         eraser.resume(connection)
     except REDIS_AWAY as error:
         print(f"redis is away, so turns may wait there: {error}", file=sys.stderr)
     done = scrub(settings)
-    if as_json:
-        print(json.dumps(done.document()))
-        return
-    for line in done.lines():
-        print(line)
+    return Answer(done.document(), done.lines())

@@ -36,7 +36,7 @@ def test_a_conflict_is_listed_shown_and_ruled(memory: Memory, conflict: UUID, ar
     assert arbitrations.told("rule", str(conflict), "accept_new")["duplicate"] is True
     memory.fold()
     assert arbitrations.told("list") == []
-    assert arbitrations("list") == (0, "no conflict waits for a verdict\n")
+    assert arbitrations("list") == (0, "alex has no open conflicts\n")
     assert [one["status"] for one in arbitrations.told("list", "--status", "all")] == ["accept_new"]
     assert memory.contents() == ["residence is Milan"]
 

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from redis import Redis
 
-from deploy.embedded.installation import InstallationError, unpacked
+from deploy.embedded.installation import unpacked
 from deploy.embedded.lock import FolderInUseError, FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
@@ -277,6 +277,6 @@ class TestInstallation:
 
     def test_never_runs_programs_from_a_folder_others_can_write_to(self, public_folder: Path) -> None:
         public_folder.chmod(0o777)
-        with pytest.raises(InstallationError, match="belongs to another user, or"):
+        with pytest.raises(ServerError, match="belongs to another user, or"):
             unpacked([public_folder])
         assert list(public_folder.iterdir()) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.server import KeptPort, ServerError
+from deploy.embedded.server import ServerError, kept_port
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_server_comes_back_on_its_port(tmp_path: Path) -> None:
 def test_a_kept_port_that_another_program_has_is_given_up(
     tmp_path: Path, taken: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    KeptPort(tmp_path / "redis.port").write(taken)
+    (tmp_path / "redis.port").write_text(f"{taken}\n")
     with EmbeddedRedis(tmp_path, None, durable=False) as server:
         assert server.port != taken
         assert f"port {taken} of redis is taken" in caplog.text
@@ -50,4 +50,4 @@ def test_a_chosen_port_that_another_program_has_is_an_error_with_the_remedy(
 @pytest.mark.parametrize("content", [b"", b"many", b"-1", b"70000", b"\xff\x00", b"9" * 5000, "٣".encode()])
 def test_a_file_without_a_port_is_no_port(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "redis.port").write_bytes(content)
-    assert KeptPort(tmp_path / "redis.port").read() == 0
+    assert kept_port(tmp_path / "redis.port") == 0

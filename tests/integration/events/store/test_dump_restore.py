@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from deploy.embedded.installation import installation
+from deploy.embedded.installation import places, unpacked
 from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
@@ -99,7 +99,7 @@ def residence(database: str, user: str, question: str) -> str:
 
 
 def run(program: str, *arguments: str) -> None:
-    home = installation(Path("unused"))
+    home = unpacked(places(Path("unused")))
     environment = {**os.environ, "LD_LIBRARY_PATH": str(home / "lib")}
     done = subprocess.run(
         [str(home / "bin" / program), *arguments], env=environment, capture_output=True, text=True, timeout=120,

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from deploy.command import main
 from deploy.commands.capacity.measures import BYTES, COSTS, MODEL, PARTITIONS
-from deploy.commands.capacity.plan import BUSY, DAY_S, Demand, plan
-from deploy.commands.capacity.scaling_steps import scaling_steps
+from deploy.commands.capacity.plan import BUSY, DAY_S, Demand, plan, scaling_steps
 from tests.support.deployed import ROOT
 from tests.support.tables import examples
 
