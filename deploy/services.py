@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import httpx2
 
@@ -22,6 +21,10 @@ from events.types.tenancy import DEFAULT_TENANT
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
+
+    from events.modes.reembedding import InstallationPlanner, Planner
+    from ingest.core.documents import Documents
+    from ingest.erasure.derived import Derived
 
 Service = Literal["write", "read", "embed"]
 _TIMEOUT_S = 30.0
@@ -114,12 +117,11 @@ def app_of(service: Service, settings: Settings, *, with_chores: bool = True) ->
 
         return create_write_app(
             settings,
-            # The modules come when they are needed, and numpy with most of them.
-            lambda: _of("projectors.registry:derived")(settings),
-            lambda model: _of("projectors.embedding.embedders:dimension_of")(settings, model),
-            lambda: _of("projectors.core.documents:documents_of")(settings),
-            planner_of("projectors.vectors.plan:ModePlanner", settings),
-            planner_of("projectors.rebuild.reembedding:InstallationPlanner", settings),
+            lambda: _derived(settings),
+            lambda model: _dimension_of(settings, model),
+            lambda: _documents(settings),
+            _planner(settings),
+            _installation_planner(settings),
             with_chores=with_chores,
         )
     if service == "embed":
@@ -131,16 +133,39 @@ def app_of(service: Service, settings: Settings, *, with_chores: bool = True) ->
     return create_read_app(settings)
 
 
-def _of(place: str) -> Callable[..., Any]:
-    module, name = place.split(":")
-    return cast(Callable[..., Any], getattr(import_module(module), name))
+def _derived(settings: Settings) -> Sequence[Derived]:
+    from projectors.registry import derived  # noqa: PLC0415 - numpy comes with it, and only erasures need it
+
+    return derived(settings)
 
 
-def planner_of(place: str, settings: Settings) -> Callable[..., Any]:
-    """Returns the planner of a class. The first plan makes it, because it opens an embedder."""
-    made = cache(lambda: _of(place)(settings))
+def _dimension_of(settings: Settings, model: str) -> int:
+    from projectors.embedding.embedders import dimension_of  # noqa: PLC0415 - as above
 
-    def plan(*given: object, **named: object) -> object:
-        return made()(*given, **named)
+    return dimension_of(settings, model)
 
-    return plan
+
+def _planner(settings: Settings) -> Planner:
+    @cache
+    def planner() -> Planner:
+        from projectors.vectors.plan import ModePlanner  # noqa: PLC0415 - as above
+
+        return ModePlanner(settings)
+
+    return lambda *given, measure: planner()(*given, measure=measure)
+
+
+def _installation_planner(settings: Settings) -> InstallationPlanner:
+    @cache
+    def planner() -> InstallationPlanner:
+        from projectors.rebuild.reembedding import InstallationPlanner as Opened  # noqa: PLC0415 - as above
+
+        return Opened(settings)
+
+    return lambda mode, *, measure: planner()(mode, measure=measure)
+
+
+def _documents(settings: Settings) -> Documents:
+    from projectors.core.documents import documents_of  # noqa: PLC0415 - only commands on documents need it
+
+    return documents_of(settings)
