@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from deploy.services import planner_of
+from deploy.services import _installation_planner
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
@@ -47,10 +47,7 @@ def say(before: Settings, connection: Connection) -> Say:
 
 @contextmanager
 def services(settings: Settings) -> Iterator[tuple[TestClient, TestClient]]:
-    write = write_app(
-        settings,
-        installation_planner=planner_of("projectors.rebuild.reembedding:InstallationPlanner", settings),
-    )
+    write = write_app(settings, installation_planner=_installation_planner(settings))
     with (
         TestClient(write, base_url="http://localhost") as writes,
         TestClient(read_app(settings), base_url="http://localhost") as reads,
