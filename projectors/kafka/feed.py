@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Generic, TypeVar
 
+from events.platform.chains import SEED
 from events.platform.database import Connection, statement
 from events.store.checkpoints import Claim, Processor, read_claimed
 from events.store.event_line import EventLine, EventLineError, parse_line, with_keys
-from events.store.verification import SEED
 from events.types.envelope import Event
 
 logger = logging.getLogger(__name__)
