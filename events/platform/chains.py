@@ -14,7 +14,7 @@ Head = tuple[int, bytes]
 SEED = sha256(b"").digest()
 """The digest before the first row of a chain."""
 Ask = Callable[..., Any]
-"""Returns the row, or None, of the statement ``head``, ``verify_slice``, ``behind_head`` or ``digest_at`` about one chain."""
+"""Gives the row or None of the statement ``head``, ``verify_slice``, ``behind_head`` or ``digest_at`` of one chain."""
 
 
 def first_break(

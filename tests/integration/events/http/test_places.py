@@ -8,7 +8,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from events.access.limiters import ConcurrencyLimiter
 from events.access.principal import Principal
-from events.http.guard import PRINCIPAL, Guard, Rules
+from events.http.guard import PRINCIPAL, Guard
+from events.platform.settings import Settings
 from tests.support.limiting import Clock, standing_line
 
 
@@ -24,7 +25,7 @@ def test_strangers_have_places_of_their_own() -> None:
         if "authorization" in headers:
             scope[PRINCIPAL] = Principal(tenant="acme", key_id="key")
 
-    guard = Guard(app, Rules(requests=8), authentication=authentication)
+    guard = Guard(app, Settings(max_requests=8), authentication=authentication)
 
     async def ask(*, key: bool) -> int:
         found: list[int] = []
@@ -76,7 +77,7 @@ def test_who_would_wait_in_vain_is_refused_with_the_body_unread(monkeypatch: pyt
             sent.append(message)
 
         recalls = ConcurrencyLimiter(2, 100.0, standing_s=10.0)
-        guard = Guard(app, Rules(), authentication=authentication, limiters={"/v1/recall": recalls})
+        guard = Guard(app, Settings(), authentication=authentication, limiters={"/v1/recall": recalls})
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
         scope: Scope = {
             "type": "http", "method": "POST", "path": "/v1/recall", "query_string": b"", "headers": headers,
