@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from events.platform.settings import Settings, revealed
 from events.sealing.key_encryption import (
     KeyEncryption,
-    KeyFileEncryption,
     KeyUnavailableError,
     WrappedKeyError,
+    from_file,
     from_text,
 )
 from events.types.codec import SEALED
@@ -174,7 +174,7 @@ def use_settings(settings: Settings) -> None:
 def in_use() -> Sealer | None:
     """Returns the sealer of this process. Raises ``KeyFileError`` when its file cannot be read."""
     if _InUse.file is not None:
-        use(Sealer(KeyFileEncryption(_InUse.file)))
+        use(Sealer(from_file(_InUse.file)))
     return _InUse.sealer
 
 
