@@ -122,6 +122,5 @@ def create(path: Path) -> LocalKeyEncryption:
 
 def rotate(path: Path) -> LocalKeyEncryption:
     """Puts a new key in front of the keys in ``path``. The older keys still unwrap what they wrapped."""
-    keys, _ = KEY_FILE.read(path)
-    KEY_FILE.replace(path, [new_key(), *keys])
+    KEY_FILE.rotate(path)
     return from_file(path)

@@ -135,9 +135,9 @@ def create(path: Path, since: Heads) -> Keyring:
 
     Raises ``KeyFileError`` when the file exists or cannot be written.
     """
-    keyring = Keyring([new_key()], since)
-    _FILE.create(path, keyring.keys, _document(keyring))
-    return keyring
+    listed = [[partition, position, digest.hex()] for partition, (position, digest) in sorted(since.items())]
+    _FILE.create(path, [new_key()], {"since": listed})
+    return load(path)
 
 
 def rotate(path: Path) -> Keyring:
@@ -145,19 +145,8 @@ def rotate(path: Path) -> Keyring:
 
     Raises ``KeyFileError`` when the file cannot be read or written.
     """
-    old = load(path)
-    keyring = Keyring([new_key(), *old.keys], old.since)
-    _FILE.replace(path, keyring.keys, _document(keyring))
-    return keyring
-
-
-def _document(keyring: Keyring) -> dict[str, object]:
-    return {
-        "since": [
-            [partition, position, digest.hex()]
-            for partition, (position, digest) in sorted(keyring.since.items())
-        ]
-    }
+    _FILE.rotate(path)
+    return load(path)
 
 
 def fingerprint(key: bytes) -> str:
