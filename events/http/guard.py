@@ -24,7 +24,7 @@ from events.http.errors import MEDIA_TYPE, ProblemError, invalid
 from events.http.headers import security_headers
 from events.http.passing_on import is_passed_on
 from events.platform.settings import Settings
-from events.types.turn_contract import TurnInvalidError, text_of
+from events.types.turn_contract import text_of
 
 Check = Callable[[Scope, Headers], Awaitable[None] | None]
 """Checks a request without its body. Raises a :class:`ProblemError` to refuse the request."""
@@ -318,13 +318,10 @@ def _is_json(header: str) -> bool:
 def _text(scope: Scope, _: Headers) -> None:
     """Raises a 422 problem unless path and query are UTF-8 without NUL. The problem names the part at fault."""
     raw = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogatepass")
-    try:
-        text_of("(path)", unquote_to_bytes(raw.partition(b"?")[0]))
-        for pair in scope["query_string"].replace(b"+", b" ").split(b"&"):
-            name, _separator, value = pair.partition(b"=")
-            text_of(text_of("(query)", unquote_to_bytes(name))[:100], unquote_to_bytes(value))
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
+    text_of("(path)", unquote_to_bytes(raw.partition(b"?")[0]), invalid)
+    for pair in scope["query_string"].replace(b"+", b" ").split(b"&"):
+        name, _separator, value = pair.partition(b"=")
+        text_of(text_of("(query)", unquote_to_bytes(name), invalid)[:100], unquote_to_bytes(value), invalid)
 
 
 def _too_large(limit: int) -> ProblemError:

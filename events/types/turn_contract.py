@@ -1,6 +1,6 @@
 """The turn contract: the fields that a turn may have, and their bounds. The queue and HTTP use the same check."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from difflib import get_close_matches
 from functools import cache, lru_cache
@@ -41,20 +41,24 @@ class TurnInvalidError(ValueError):
         self.reason = reason
 
 
-def text_of(field: str, value: bytes | str) -> str:
-    """Returns ``value`` as text. Raises :class:`TurnInvalidError` for invalid UTF-8, lone surrogates and NUL."""
-    if isinstance(value, bytes):
-        try:
+def text_of(
+    field: str, value: bytes | str, refuse: Callable[[str, str], Exception] = TurnInvalidError
+) -> str:
+    """Returns ``value`` as text. Raises what ``refuse`` makes of field and reason, for what is no text.
+
+    That is invalid UTF-8, a lone surrogate, and a NUL character.
+    """
+    try:
+        if isinstance(value, bytes):
             value = value.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise TurnInvalidError(field, f"is not valid UTF-8 (byte {error.start}); send UTF-8") from None
-    else:
-        try:
+        else:
             value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise TurnInvalidError(field, f"holds a lone surrogate (character {error.start})") from None
+    except UnicodeDecodeError as error:
+        raise refuse(field, f"is not valid UTF-8 (byte {error.start}); send UTF-8") from None
+    except UnicodeEncodeError as error:
+        raise refuse(field, f"holds a lone surrogate (character {error.start})") from None
     if "\0" in value:
-        raise TurnInvalidError(field, f"holds a NUL character (character {value.index(chr(0))})")
+        raise refuse(field, f"holds a NUL character (character {value.index(chr(0))})")
     return value
 
 
