@@ -5,8 +5,9 @@ carries an HMAC over its content. ``cardlog log verify`` names the first event w
 """
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
@@ -85,14 +86,12 @@ def content(
 
 
 class _InUse:
-    keyring: Keyring | None = None
-    file: Path | None = None
+    keyring: Callable[[], Keyring | None] = staticmethod(lambda: None)
 
 
 def use(keyring: Keyring | None) -> None:
     """Authenticates the later appends of this process with ``keyring``. None turns authentication off."""
-    _InUse.keyring, _InUse.file = keyring, None
-    tenancy.prove_with(_key_of_tenants)
+    _InUse.keyring = staticmethod(lambda: keyring)
 
 
 def use_file(name: str) -> None:
@@ -100,15 +99,12 @@ def use_file(name: str) -> None:
 
     The first append reads the file. An empty name turns authentication off.
     """
-    _InUse.keyring, _InUse.file = None, Path(name) if name else None
-    tenancy.prove_with(_key_of_tenants)
+    _InUse.keyring = staticmethod(cache(lambda: load(Path(name)) if name else None))
 
 
 def in_use() -> Keyring | None:
     """Returns the keyring of this process. Raises ``KeyFileError`` when its file cannot be read."""
-    if _InUse.file is not None:
-        use(load(_InUse.file))
-    return _InUse.keyring
+    return _InUse.keyring()
 
 
 def _key_of_tenants() -> bytes | None:
@@ -118,6 +114,9 @@ def _key_of_tenants() -> bytes | None:
     except KeyFileError:
         return None
     return None if keyring is None else keyring.key_of_tenants
+
+
+tenancy.prove_with(_key_of_tenants)
 
 
 def load(path: Path) -> Keyring:

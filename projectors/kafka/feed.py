@@ -196,7 +196,7 @@ class StreamFeed(Generic[R]):
         events = self._genuine(connection, {claim: found for claim, found in lines.items() if found})
         missing = [claim for claim in claims if claim not in events]
         if missing:
-            events |= dict(read_claimed(connection, missing, limit=limit, keep_unreadable=True))
+            events |= dict(read_claimed(connection, missing, limit=limit))
         return [(claim, events[claim]) for claim in claims]
 
     def _genuine(
