@@ -304,7 +304,7 @@ class Stack:
             logger.info(
                 "created %s: payloads are sealed under it; keep a copy of it apart from the database", file
             )
-        key_encryption.KeyFileEncryption(file)
+        key_encryption.from_file(file)
         return str(file.resolve())
 
     def _erase_again(self, settings: Settings, connection: Connection) -> None:

@@ -11,7 +11,6 @@ from events.resources.curator import AskedPair, CuratorAct, CuratorRun
 from events.store import asking, log
 from events.types.curation import STREAM, CuratorRan, CuratorUndone
 from events.types.envelope import Event, Payload
-from events.types.extraction import Usage
 from events.types.insights import InsightDerived
 from events.types.people import PersonMergeProposed
 from events.types.relations import CardsConnected
@@ -23,17 +22,12 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What the curator did at one time. ``keys`` name the events that it added. A run that counts is not undone."""
+    """What the curator did at one time, as the event ``ran`` tells it. A run that counts is not undone."""
 
     run_id: UUID
     at: datetime
     position: int
-    keys: tuple[str, ...]
-    digests: tuple[str, ...]
-    refused: int
-    model: str | None
-    asked: tuple[str, ...]
-    usage: Usage
+    ran: CuratorRan
     undone_at: datetime | None = None
     undone_reason: str | None = None
 
@@ -46,17 +40,7 @@ def fold(events: Iterable[Event]) -> dict[UUID, Run]:
         payload = event.payload
         if isinstance(payload, CuratorRan):
             run_id = payload.run_id or event.event_id
-            runs[run_id] = Run(
-                run_id=run_id,
-                at=event.recorded_at,
-                position=event.position,
-                keys=payload.keys,
-                digests=payload.digests,
-                refused=payload.refused,
-                model=payload.model,
-                asked=payload.asked,
-                usage=payload.usage,
-            )
+            runs[run_id] = Run(run_id=run_id, at=event.recorded_at, position=event.position, ran=payload)
         elif isinstance(payload, CuratorUndone):
             undone.append(event)
     for event in undone:
@@ -98,17 +82,14 @@ def shown(
 
     ``asked`` are the entries of a dry run.
     """
-    if asked is None:
-        asked = () if run is None else run.asked
+    ran = CuratorRan(position=0) if run is None else run.ran
+    pairs = asked_pairs(ran.asked if asked is None else asked).values()
     return CuratorRun(
-        run_id=None if run is None else run.run_id,
-        at=None if run is None else run.at,
         acts=acts_in(acts),
-        asked=[AskedPair(later=later, earlier=earlier) for later, earlier, _ in asked_pairs(asked).values()],
-        model=None if run is None else run.model,
-        tokens=0 if run is None else run.usage.tokens,
-        undone_at=None if run is None else run.undone_at,
-        undone_reason=None if run is None else run.undone_reason,
+        asked=[AskedPair(later=later, earlier=earlier) for later, earlier, _ in pairs],
+        model=ran.model,
+        tokens=ran.usage.tokens,
+        **{name: getattr(run, name, None) for name in ("run_id", "at", "undone_at", "undone_reason")},
     )
 
 
@@ -145,7 +126,7 @@ def _act(
 
 def all_keys(run: Run) -> list[str]:
     """Returns the idempotency keys of every event that a run added. A thread comes with the event of its cards."""
-    return [key for each in run.keys for key in (each, f"{each}/1")]
+    return [key for each in run.ran.keys for key in (each, f"{each}/1")]
 
 
 def runs(owner: str) -> asking.Asking[list[Event]]:

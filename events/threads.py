@@ -82,27 +82,28 @@ def fold(events: Iterable[Event]) -> dict[UUID, Thread]:
 
 def _changed(thread: Thread, event: Event) -> Thread:
     payload = event.payload
-    if isinstance(payload, ThreadOpened):
-        return replace(thread, status="open", reason=payload.reason)
-    if isinstance(payload, ThreadClosed):
-        return replace(thread, status="closed", reason=payload.reason)
-    if isinstance(payload, ThreadRenamed):
-        return replace(thread, title=payload.title)
-    if isinstance(payload, CardsUnthreaded):
-        gone = {*payload.card_ids}
-        return replace(thread, cards={card: each for card, each in thread.cards.items() if card not in gone})
-    if isinstance(payload, CardsThreaded):
-        added = {
-            card: ThreadedCard(
-                card_id=card,
-                reason=payload.reason,
-                confidence=payload.confidence,
-                actor=event.actor,
-                added_at=event.recorded_at,
-            )
-            for card in payload.card_ids
-        }
-        return replace(thread, cards=added | thread.cards)
+    match payload:
+        case ThreadOpened():
+            return replace(thread, status="open", reason=payload.reason)
+        case ThreadClosed():
+            return replace(thread, status="closed", reason=payload.reason)
+        case ThreadRenamed():
+            return replace(thread, title=payload.title)
+        case CardsUnthreaded():
+            kept = thread.cards.keys() - {*payload.card_ids}
+            return replace(thread, cards={card: each for card, each in thread.cards.items() if card in kept})
+        case CardsThreaded():
+            added = {
+                card: ThreadedCard(
+                    card_id=card,
+                    reason=payload.reason,
+                    confidence=payload.confidence,
+                    actor=event.actor,
+                    added_at=event.recorded_at,
+                )
+                for card in payload.card_ids
+            }
+            return replace(thread, cards=added | thread.cards)
     return thread
 
 

@@ -15,8 +15,11 @@ import psycopg
 
 from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes import registry as registries
-from events.modes.bounds import (
+from events.modes.mode_log import registry_of
+from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
+from events.modes.registry import (
     ModeRefusedError,
+    Modes,
     checked_description,
     checked_dimension,
     checked_hints,
@@ -24,9 +27,6 @@ from events.modes.bounds import (
     checked_project,
     not_general,
 )
-from events.modes.mode_log import registry_of
-from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
-from events.modes.registry import Modes
 from events.modes.shown import DimensionOf
 from events.platform.database import Connection, one_row, statement
 from events.platform.modes import GENERAL_MODE

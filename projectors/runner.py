@@ -8,13 +8,13 @@ from dataclasses import replace
 from events.health.log_worker import LogWorker
 from events.platform.database import Connection, DatabaseUnfitError
 from events.platform.settings import Settings
-from events.store.feed import Feed, LogFeed
-from events.store.subscription import (
+from events.store.batches import (
     Batches,
     BatchLimit,
     RoundResult,
     handle_batch,
 )
+from events.store.feed import Feed, LogFeed
 from projectors import parking
 from projectors.backlog import Backlog
 from projectors.generations.generations import difference, ensure_live, hold_live, use_schema

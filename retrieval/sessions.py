@@ -10,8 +10,7 @@ import psycopg
 
 from events.access.principal import Reach
 from events.platform.database import Row, statement
-from events.resources.sessions import Session
-from events.resources.turns import RecordedTurn, TurnEvent, TurnStage
+from events.resources.turns import RecordedTurn, Session, TurnEvent, TurnStage
 from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted

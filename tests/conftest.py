@@ -105,6 +105,12 @@ def level_of_the_log() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The event loop of the tests with the mark ``anyio``."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server to make databases on: the one in CARDLOG_TEST_DATABASE_URL, or one of our own."""
     if given := os.environ.get("CARDLOG_TEST_DATABASE_URL"):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deploy.embedded.postgres import EmbeddedPostgres
+from events.health.log_worker import LogWorker
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log
-from events.store.subscription import Handler
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RemoteExtractor
 from ingest.extraction.rules.extractor import RulesExtractor
@@ -62,7 +62,7 @@ class Memory:
         """``extractor`` is the model that reads. None means the rules."""
         self._settings = settings
         self.connection = connection
-        self._worker: Handler = (
+        self._worker: LogWorker = (
             ExtractorWorker(settings, RulesExtractor(), _never)
             if extractor is None
             else ModelWorker(settings, extractor, RulesExtractor(), _never)

@@ -12,7 +12,8 @@ import psycopg
 
 from events.access.audit import Entry, record, subject_key
 from events.platform.database import Connection, connect
-from events.platform.failures import in_a_line, is_away
+from events.platform.failures import in_a_line
+from events.platform.isolation import isolate
 
 logger = logging.getLogger(__name__)
 
@@ -157,17 +158,10 @@ class AuditWriter:
 
     def _append(self, connection: Connection, entries: list[Entry]) -> None:
         """Appends ``entries``. An entry that the server refuses for its data is lost, and the others are kept."""
-        try:
-            record(connection, entries, self._key)
-        except psycopg.Error as error:
-            if is_away(error) or isinstance(error, psycopg.ProgrammingError):
-                raise
-            if len(entries) > 1:
-                middle = len(entries) // 2
-                self._append(connection, entries[:middle])
-                self._append(connection, entries[middle:])
-                return
-            logger.exception("the database refuses an audit entry of %s", entries[0].operation)
+        for refused in isolate(entries, lambda some: record(connection, some, self._key)):
+            logger.error(
+                "the database refuses an audit entry of %s", refused.item.operation, exc_info=refused.error
+            )
             self.lost += 1
 
     def _refuse_urgent(self, error: psycopg.Error) -> None:

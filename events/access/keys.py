@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 from events.access.principal import SCOPES, Principal, Scope
 from events.platform.database import Connection, Row, statement
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, TenantInvalidError, checked_tenant
-from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
+from events.types.turn_contract import MAX_NAME_BYTES, text_of
 
 PREFIX = "clk_"
 LONGEST_KEY = 128
@@ -217,10 +217,7 @@ def _names(field: str, names: Sequence[str] | None) -> list[str] | None:
 
 
 def _name(field: str, name: str) -> str:
-    try:
-        text_of(field, name)
-    except TurnInvalidError as error:
-        raise KeyInvalidError(str(error)) from None
+    text_of(field, name, lambda field, reason: KeyInvalidError(f"{field}: {reason}"))
     if not name.strip() or SEPARATOR in name or len(name.encode()) > MAX_NAME_BYTES:
         raise KeyInvalidError(
             f"{field}: {name[:40]!r} cannot be used; use 1 to {MAX_NAME_BYTES} bytes of text"

@@ -32,7 +32,7 @@ ORDER BY position;
 -- name: audit_head
 SELECT position, digest FROM audit.head;
 
--- name: audit_last
+-- name: audit_behind_head
 -- Both values come from one snapshot, because an append moves the head together with its rows.
 SELECT h.position, (SELECT max(e.position) FROM audit.entries e) FROM audit.head h;
 
@@ -57,7 +57,7 @@ LIMIT %(limit)s::bigint;
 -- name: subject_key
 SELECT key FROM audit.subject_key;
 
--- name: verify_audit
+-- name: audit_verify_slice
 -- Compares the digests of the next entries with the digests computed from the entry before.
 WITH slice AS MATERIALIZED (
     SELECT e AS entry, e.position, e.digest FROM audit.entries e

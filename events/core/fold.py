@@ -10,7 +10,7 @@ from uuid import UUID
 
 from events.core.cards import Statements
 from events.core.contributions import SlotChange, operations, slot_changes
-from events.core.evolution.entries import LOG_END, logged
+from events.core.evolution.migration import LOG_END, logged
 from events.core.evolution.old_pointers import redirected, resolved
 from events.core.feed import CardFeed, CardValue, Trust
 from events.core.patches import Op, PatchConflictError, applied, conflict_of, shown
@@ -116,9 +116,12 @@ class CoreFold:
         match payload:
             case CorePatched():
                 trust = trust_of(payload.by, payload.source)
-                self._change(event, "patch", payload.patch, payload.guards, trust, payload)
+                change = self._next(event, "patch", payload, payload.patch, payload.guards, trust)
+                self._change(event, change)
             case PatchApproved():
-                self._change(event, "approval", payload.patch, payload.guards, Trust.CORRECTION, payload)
+                trust = Trust.CORRECTION
+                change = self._next(event, "approval", payload, payload.patch, payload.guards, trust)
+                self._change(event, change)
                 self._decide(payload.queue_id, "approved", event, payload.by, payload.reason)
             case PatchRefused():
                 self._decide(payload.queue_id, "refused", event, payload.by, payload.reason)
@@ -130,49 +133,39 @@ class CoreFold:
             case SchemaProposed() | SchemaPromoted() | SchemaReverted():
                 kind, logged_entry = logged(payload, event.occurred_at)
                 log_it = {"op": "add", "path": LOG_END, "value": logged_entry}
-                self._change(event, kind, [log_it], (), Trust.USER, payload)
+                self._change(event, self._next(event, kind, payload, [log_it]))
             case CoreCherryPicked():
                 others = set(payload.event_ids)
                 found, guards = picked(each for each in self._history if each.event_id in others)
                 ops = redirected(self.state.document, found)
-                self._change(event, "cherry_pick", ops, guards, Trust.USER, payload, others=payload.event_ids)
+                self._change(
+                    event, self._next(event, "cherry_pick", payload, ops, guards, others=payload.event_ids)
+                )
             case _:
                 self._cards(event)
 
-    def _change(
-        self,
-        event: Event,
-        kind: ChangeKind,
-        ops: Sequence[Op],
-        guards: tuple[int, ...],
-        trust: Trust,
-        about: object,
-        *,
-        others: tuple[UUID, ...] = (),
-        check: bool = False,
-    ) -> bool:
-        change = self._next(event, kind, ops, guards, trust, about, others)
+    def _change(self, event: Event, change: Change, *, check: bool = False) -> None:
+        """Makes the next version of ``change``, or queues it when it does not fit."""
         try:
             document, marks, done = stepped(self.state.document, self.state.marks, change)
             if check:
                 check_document(document, list(done))
         except PatchConflictError as error:
             # It fitted when it was made. An event that it depends on was erased since, or a bound is reached.
-            self._enqueue(queued(event, change.ops, error, change, guards=guards))
-            return False
+            self._enqueue(queued(event, change.ops, error, change, guards=change.guards))
+            return
         # Only a guard rewrites operations.
-        self._advance(replace(change, ops=done) if guards else change, document, marks)
-        return True
+        self._advance(replace(change, ops=done) if change.guards else change, document, marks)
 
     def _next(
         self,
         event: Event,
         kind: ChangeKind,
-        ops: Sequence[Op],
-        guards: tuple[int, ...],
-        trust: Trust,
         about: object,
-        others: tuple[UUID, ...],
+        ops: Sequence[Op] = (),
+        guards: tuple[int, ...] = (),
+        trust: Trust = Trust.USER,
+        others: tuple[UUID, ...] = (),
     ) -> Change:
         """Returns the change that makes the next version. ``about`` is the payload or the value behind it."""
         return Change(
@@ -207,7 +200,7 @@ class CoreFold:
             self.snapshots.append(self.state)
 
     def _roll_back(self, event: Event, payload: CoreRolledBack) -> None:
-        change = self._next(event, "rollback", (), (), Trust.USER, payload, payload.event_ids)
+        change = self._next(event, "rollback", payload, others=payload.event_ids)
         made = replayed(in_force([*self._history, change]))
         ops = difference(self.state.document, made.document)
         self._advance(replace(change, ops=ops), made.document, made.marks)
@@ -268,7 +261,7 @@ class CoreFold:
             document = applied(document, more)
         if ops:
             by = changes[-1].by
-            self._change(event, "card", ops, guards, by.trust, by, check=True)
+            self._change(event, self._next(event, "card", by, ops, guards, by.trust), check=True)
 
     def _contradicts(self, change: SlotChange) -> bool:
         """True when words of another memory would replace a value that is trusted more."""

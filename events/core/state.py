@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, get_args
 from uuid import UUID
 
-from events.core.evolution.migration import migration
+from events.core.evolution.migration import EvolutionKind, migration
 from events.core.feed import CardValue, Trust
 from events.core.patches import Op, PatchConflictError, applied_one, followed
 from events.core.pointers import Tokens, join, split, value_at
@@ -19,7 +19,6 @@ from events.types.json_values import Json
 SNAPSHOT_EVERY = 32
 """A snapshot is kept of every so many versions, so a read replays fewer changes than this."""
 
-EvolutionKind = Literal["proposal", "promotion", "reversion"]
 ChangeKind = Literal["patch", "approval", "cherry_pick", "rollback", "card"] | EvolutionKind
 EVOLUTION_KINDS: frozenset[str] = frozenset(get_args(EvolutionKind))
 """Changes of the schema. Their last operation logs the change; the others are made anew at every replay."""

@@ -1,10 +1,9 @@
 """Records every request that reads or changes memory in the audit log, whatever its outcome."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Literal
-from urllib.parse import parse_qsl
 from uuid import UUID
 
 from fastapi import Request
@@ -18,9 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from events.access.audit import OUTCOMES, Entry, Outcome
 from events.access.audit_writer import AuditAwayError, AuditWriter
 from events.access.principal import NotYoursError, Principal
-from events.http.body import items_of
 from events.http.errors import ProblemError
-from events.http.guard import JSON, PRINCIPAL
+from events.http.guard import PRINCIPAL
+from events.http.limits import MOST_USERS, users_of
 from events.platform.settings import Settings, revealed
 from events.types.envelope import uuid7
 from events.types.tenancy import DEFAULT_TENANT, storage_id
@@ -34,7 +33,6 @@ _UNRECORDED = frozenset(
     ("health", "readiness", "metrics", "channels", "explorer", "renew_session", "sign_out")
 )
 """Operations that touch nobody's memory."""
-_MOST_USERS = 1_000
 _COMMITTED_WITHIN_S = 5.0
 
 
@@ -169,24 +167,10 @@ def _users(scope: Scope, principal: Principal | None) -> tuple[tuple[str, ...], 
     """Returns the storage ids of the users that the request names, and whether a user is not the principal's."""
     found: dict[str, None] = {}
     foreign = False
-    for name in islice(_named(scope), _MOST_USERS):
+    for name in islice(users_of(scope), MOST_USERS):
         try:
             found[name if principal is None else principal.storage_id(name)] = None
         except NotYoursError:
             foreign = True
             found[storage_id(DEFAULT_TENANT if principal is None else principal.tenant, name)] = None
     return tuple(found), foreign
-
-
-def _named(scope: Scope) -> Iterator[str]:
-    """Yields the user ids in path, query and body."""
-    if isinstance(in_path := scope.get("path_params", {}).get("user_id"), str):
-        yield in_path
-    try:
-        pairs = parse_qsl(scope["query_string"].decode("latin-1"), max_num_fields=_MOST_USERS)
-    except ValueError:
-        pairs = []
-    yield from (value for name, value in pairs if name == "user_id")
-    for item in items_of(scope.get(JSON)):
-        if isinstance(user := item.get("user_id"), str):
-            yield user

@@ -14,7 +14,7 @@ from events.access.principal import Principal
 from events.access.signed_tokens import SignedTokens
 from events.access.web_sessions import COOKIE
 from events.http.errors import ProblemError
-from events.http.guard import PRINCIPAL
+from events.http.guard import PRINCIPAL, words_of
 from events.platform.settings import Settings
 
 OPEN = frozenset(("/", "/healthz", "/readyz", "/openapi.json", "/docs"))
@@ -36,7 +36,7 @@ class Authentication:
         """Raises SettingsError for settings of signed tokens that do not fit together."""
         self._keys = KeyCache(settings.database_url, service)
         self._tokens = SignedTokens(settings) if settings.jwt_jwks else None
-        self._metrics_from = networks_of(settings.metrics_from)
+        self._metrics_from = list(map(ipaddress.ip_network, words_of(settings.metrics_from)))
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -100,11 +100,6 @@ class Authentication:
 def authentication_of(settings: Settings, service: str) -> Authentication | None:
     """Returns the authentication of a service; None when CARDLOG_AUTH is off."""
     return Authentication(settings, service) if settings.auth == "on" else None
-
-
-def networks_of(text: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    """Returns the networks in ``text``, separated by commas or spaces. Raises ValueError for anything else."""
-    return [ipaddress.ip_network(word) for word in text.replace(",", " ").split()]
 
 
 def session_of(headers: Headers) -> str:

@@ -48,14 +48,11 @@ _PROBLEMS = {
 }
 _OF_COMMANDS = frozenset((409,))
 """Statuses of every route that may change something. Any route can answer with the other statuses."""
-_RETRY_AFTER = {"description": "seconds to wait before the next try", "schema": {"type": "string"}}
-_ALLOW = {"description": "the allowed methods", "schema": {"type": "string"}}
-_CHALLENGE = {"description": "the scheme of the credential", "schema": {"type": "string"}}
-_HEADERS: dict[int, dict[str, object]] = {
-    401: {"WWW-Authenticate": _CHALLENGE},
-    405: {"Allow": _ALLOW},
-    429: {"Retry-After": _RETRY_AFTER},
-    503: {"Retry-After": _RETRY_AFTER},
+_HEADERS = {
+    401: ("WWW-Authenticate", "the scheme of the credential"),
+    405: ("Allow", "the allowed methods"),
+    429: ("Retry-After", "seconds to wait before the next try"),
+    503: ("Retry-After", "seconds to wait before the next try"),
 }
 
 
@@ -117,12 +114,13 @@ def _answer(status: int) -> dict[str, object]:
     example = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if field is not None:
         example["field"] = field
+    headers = [_HEADERS[status]] if status in _HEADERS else []
     return {
         "description": title,
         "content": {
             MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}, "example": example}
         },
-        "headers": _HEADERS.get(status, {}),
+        "headers": {name: {"description": told, "schema": {"type": "string"}} for name, told in headers},
     }
 
 

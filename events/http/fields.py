@@ -23,7 +23,7 @@ from events.types.instants import (
     instant_of,
 )
 from events.types.metadata import MAX_BYTES, MAX_DEPTH, MetadataInvalidError, metadata_text
-from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
+from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, text_of
 
 T = TypeVar("T")
 METADATA = (
@@ -41,10 +41,7 @@ def metadata_wanted(given: object) -> str | None:
 
 def text_given(field: str, text: str) -> str:
     """Returns the text of a field. Raises a 422 problem for a text that the log cannot hold."""
-    try:
-        return text_of(field, text)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
+    return text_of(field, text, invalid)
 
 
 def cursor_of(place: bytes) -> str:
@@ -131,10 +128,7 @@ def storable(longest: int) -> tuple[AfterValidator, WithJsonSchema]:
             raise ValueError("must not be empty")
         if len(text.encode("utf-8", "surrogatepass")) > longest:
             raise ValueError(f"is longer than {longest} bytes")
-        try:
-            return text_of("", text)
-        except TurnInvalidError as error:
-            raise ValueError(error.reason) from None
+        return text_of("", text, lambda _, reason: ValueError(reason))
 
     schema = {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"}
     return AfterValidator(check), WithJsonSchema(schema)

@@ -8,7 +8,6 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import orjson
@@ -25,7 +24,7 @@ from events.http.errors import MEDIA_TYPE, ProblemError, invalid
 from events.http.headers import security_headers
 from events.http.passing_on import is_passed_on
 from events.platform.settings import Settings
-from events.types.turn_contract import TurnInvalidError, text_of
+from events.types.turn_contract import text_of
 
 Check = Callable[[Scope, Headers], Awaitable[None] | None]
 """Checks a request without its body. Raises a :class:`ProblemError` to refuse the request."""
@@ -46,41 +45,6 @@ WAITS_S = 3.0
 _WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
 _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
 """Paths that do not count as requests. An operator of an overloaded service must still get an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The bounds of the requests of a service. ``bodies``: most bytes by path, for routes with larger bodies.
-
-    ``raw``: the paths whose routes read the JSON themselves, because their protocol has errors of its own for it; ``*``
-    for all.
-    """
-
-    body_bytes: int = 256 * 1024
-    bodies: Mapping[str, int] = field(default_factory=dict)
-    requests: int = 256
-    key_concurrency: int = 0
-    raw: frozenset[str] = frozenset()
-    hosts: frozenset[str] = frozenset()
-    origins: frozenset[str] = frozenset()
-
-
-def rules_of(settings: Settings, bodies: Mapping[str, int] | None = None, raw: Collection[str] = ()) -> Rules:
-    """Returns the rules in ``settings``. ``bodies``: most bytes of the body, by path. ``raw``: see :class:`Rules`."""
-    return Rules(
-        body_bytes=settings.max_body_kib * 1024,
-        bodies=bodies or {},
-        raw=frozenset(raw),
-        requests=settings.max_requests,
-        key_concurrency=settings.key_concurrency,
-        hosts=frozenset((*_words(settings.allowed_hosts), *own_names())),
-        origins=frozenset(each.rstrip("/") for each in _words(settings.allowed_origins)),
-    )
-
-
-def own_names() -> tuple[str, ...]:
-    """Returns the names that this machine has for itself."""
-    return ("localhost", socket.gethostname().lower(), os.uname().nodename.lower())
 
 
 class Guard:
@@ -106,23 +70,32 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        rules: Rules,
+        settings: Settings,
         routes: Sequence[BaseRoute] = (),
         authentication: Check | None = None,
         *,
+        bodies: Mapping[str, int] | None = None,
+        raw: Collection[str] = (),
         passes_on: bool = False,
         limiters: Mapping[str, ConcurrencyLimiter] | None = None,
     ) -> None:
         self._app = app
-        self._rules = rules
+        self._body_bytes = settings.max_body_kib * 1024
+        self._bodies = bodies or {}
+        self._raw = frozenset(raw)
+        self._key_concurrency = settings.key_concurrency
+        # The names that this machine has for itself are allowed too.
+        own = ("localhost", socket.gethostname().lower(), os.uname().nodename.lower())
+        self._hosts = frozenset((*words_of(settings.allowed_hosts), *own))
+        self._origins = origins_of(settings)
         self._routes = routes
         self._passes_on = passes_on
         self._limiters = limiters or {}
         self._checks: tuple[Check, ...] = (self._host, self._origin, _text, self._content)
-        self._requests = self._strangers = ConcurrencyLimiter(rules.requests, WAITS_S, "requests")
+        self._requests = self._strangers = ConcurrencyLimiter(settings.max_requests, WAITS_S, "requests")
         if authentication is not None:
             self._checks = (*self._checks, authentication)
-            self._strangers = ConcurrencyLimiter(max(1, rules.requests // 4), WAITS_S, "requests")
+            self._strangers = ConcurrencyLimiter(max(1, settings.max_requests // 4), WAITS_S, "requests")
         self._bytes = FairShare(HELD_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,20 +120,20 @@ class Guard:
             await self._refusal(problem, headers)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, asker: Asker) -> None:
-        holding = _Holding(asker)
+        body = bytearray()
         try:
-            body = await self._body(scope, receive, holding) if self._takes_body(scope) else b""
-            if body is not None:
-                if body and not {scope["path"], "*"} & self._rules.raw:
-                    scope[JSON] = parsed(body)
-                await self._app(scope, _replayed(body, receive), send)
+            if not self._takes_body(scope) or await self._read(scope, receive, asker, body):
+                whole = bytes(body)
+                if whole and not {scope["path"], "*"} & self._raw:
+                    scope[JSON] = parsed(whole)
+                await self._app(scope, _replayed(whole, receive), send)
         finally:
-            self._bytes.give_back(asker, holding.bytes)
+            self._bytes.give_back(asker, len(body))
 
     def _refusal(self, problem: ProblemError, headers: Headers) -> Response:
         """Returns the answer for ``problem``. A web page of an allowed origin may read the answer."""
         response = problem_response(problem)
-        origin, allowed = headers.get("origin", ""), self._rules.origins
+        origin, allowed = headers.get("origin", ""), self._origins
         if {origin.lower(), "*"} & allowed and origin:
             response.headers["access-control-allow-origin"] = "*" if "*" in allowed else origin
             response.headers["access-control-expose-headers"] = EXPOSED
@@ -178,7 +151,7 @@ class Guard:
         line = scope["path"]  # Many requests about one document delay only each other.
         if PRINCIPAL not in scope:
             return self._strangers.place(asker, line=line)
-        most = self._rules.key_concurrency
+        most = self._key_concurrency
         if most and self._requests.asked(asker) >= most:
             raise too_many("key", f"already has {most} requests under way in this process", 1.0)
         return self._requests.place(asker, line=line)
@@ -206,7 +179,7 @@ class Guard:
             )
 
     def _is_own(self, name: str, scope: Scope) -> bool:
-        hosts = self._rules.hosts
+        hosts = self._hosts
         if "*" in hosts or name in hosts or _is_loopback(name):
             return True
         # The address at which the request arrived: the address of a pod, or of a machine in its network.
@@ -217,7 +190,7 @@ class Guard:
     def _origin(self, scope: Scope, headers: Headers) -> None:
         for origin in headers.getlist("origin"):
             own = f"{scope.get('scheme', 'http')}://{headers.get('host', '')}".lower()
-            if origin.lower() != own and not {origin.lower(), "*"} & self._rules.origins:
+            if origin.lower() != own and not {origin.lower(), "*"} & self._origins:
                 raise ProblemError(
                     403,
                     "Foreign origin",
@@ -250,36 +223,26 @@ class Guard:
             raise _too_large(self._limit(scope))
 
     def _limit(self, scope: Scope) -> int:
-        return self._rules.bodies.get(scope["path"], self._rules.body_bytes)
+        return self._bodies.get(scope["path"], self._body_bytes)
 
-    async def _body(self, scope: Scope, receive: Receive, holding: _Holding) -> bytes | None:
-        """Returns the whole body; None when the client disconnected. Raises a 413 or 503 problem."""
+    async def _read(self, scope: Scope, receive: Receive, asker: Asker, body: bytearray) -> bool:
+        """Reads the whole body; False when the client disconnected. Raises a 413 or 503 problem."""
         limit = self._limit(scope)
-        found = bytearray()
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return None
+                return False
             chunk = message.get("body", b"")
-            if len(found) + len(chunk) > limit:
+            if len(body) + len(chunk) > limit:
                 raise _too_large(limit)
-            if not self._bytes.admits(holding.asker, len(chunk)):
+            if not self._bytes.admits(asker, len(chunk)):
                 raise ProblemError(
                     503, "Too much at once", "the bodies of other requests fill the memory; try again later"
                 )
-            self._bytes.take(holding.asker, len(chunk))
-            holding.bytes += len(chunk)
-            found += chunk
+            self._bytes.take(asker, len(chunk))
+            body += chunk
             if not message.get("more_body", False):
-                return bytes(found)
-
-
-@dataclass(slots=True)
-class _Holding:
-    """The bytes of ``HELD_BYTES`` that one request holds."""
-
-    asker: Asker
-    bytes: int = 0
+                return True
 
 
 def _secured(scope: Scope, send: Send) -> Send:
@@ -355,13 +318,10 @@ def _is_json(header: str) -> bool:
 def _text(scope: Scope, _: Headers) -> None:
     """Raises a 422 problem unless path and query are UTF-8 without NUL. The problem names the part at fault."""
     raw = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogatepass")
-    try:
-        text_of("(path)", unquote_to_bytes(raw.partition(b"?")[0]))
-        for pair in scope["query_string"].replace(b"+", b" ").split(b"&"):
-            name, _separator, value = pair.partition(b"=")
-            text_of(text_of("(query)", unquote_to_bytes(name))[:100], unquote_to_bytes(value))
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
+    text_of("(path)", unquote_to_bytes(raw.partition(b"?")[0]), invalid)
+    for pair in scope["query_string"].replace(b"+", b" ").split(b"&"):
+        name, _separator, value = pair.partition(b"=")
+        text_of(text_of("(query)", unquote_to_bytes(name), invalid)[:100], unquote_to_bytes(value), invalid)
 
 
 def _too_large(limit: int) -> ProblemError:
@@ -387,5 +347,11 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _words(text: str) -> list[str]:
+def origins_of(settings: Settings) -> frozenset[str]:
+    """Returns the web origins that may ask the service."""
+    return frozenset(each.rstrip("/") for each in words_of(settings.allowed_origins))
+
+
+def words_of(text: str) -> list[str]:
+    """Returns the words of a setting, which commas or spaces separate, in lower case."""
     return [word.lower() for word in text.replace(",", " ").split()]

@@ -1,10 +1,12 @@
 """Limits of requests: the rate of each key and user, the concurrency of each user, and the length of a page."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from events.access.limiters import RateLimiter
 from events.access.principal import Principal
@@ -12,8 +14,9 @@ from events.http.body import items_of
 from events.http.errors import invalid
 from events.http.guard import JSON, too_many
 from events.platform.settings import Settings
-from events.types.json_values import JsonObject
 
+MOST_USERS = 1_000
+"""The most users of one request that count."""
 _PAST = 9
 """A question with known_at folds the user's events again, and costs as much as this many further requests."""
 
@@ -42,7 +45,7 @@ class RequestLimits:
         """Holds a place for ``request`` while the context lasts. Raises a 429 problem, or 422 for a too long page."""
         named = _named(request)
         self._check_page(named)
-        users = _users(named)
+        users = set(users_of(request.scope))
         subjects = [("key", f"key/{principal.tenant}/{principal.key_id}")] if principal.key_id else []
         subjects += [("user", f"user/{principal.tenant}/{user}") for user in sorted(users)]
         held = [subject for kind, subject in subjects if kind == "user" and self._most]
@@ -85,13 +88,18 @@ def limits_of(settings: Settings) -> RequestLimits | None:
     return RequestLimits(settings)
 
 
-def users_of(request: Request) -> frozenset[str]:
-    """Returns the users that the request is about, as the app knows them."""
-    return _users(_named(request))
-
-
-def _users(named: Iterable[JsonObject]) -> frozenset[str]:
-    return frozenset(each["user_id"] for each in named if isinstance(each.get("user_id"), str))
+def users_of(scope: Scope) -> Iterator[str]:
+    """Yields the users that a request names in path, query and body, as the app knows them."""
+    if isinstance(in_path := scope.get("path_params", {}).get("user_id"), str):
+        yield in_path
+    try:
+        pairs = parse_qsl(scope["query_string"].decode("latin-1"), max_num_fields=MOST_USERS)
+    except ValueError:
+        pairs = []
+    yield from (value for name, value in pairs if name == "user_id")
+    for item in items_of(scope.get(JSON)):
+        if isinstance(user := item.get("user_id"), str):
+            yield user
 
 
 def _named(request: Request) -> list[dict[str, object]]:

@@ -32,7 +32,7 @@ class Places:
     @asynccontextmanager
     async def held(self, request: Request) -> AsyncIterator[None]:
         """Holds a place for a part of a request, which then waits without one."""
-        memory = min(users_of(request), default="")
+        memory = min(users_of(request.scope), default="")
         try:
             async with self._limiter.place((principal_of(request).tenant, memory)):
                 yield

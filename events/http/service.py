@@ -21,7 +21,7 @@ from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.documentation import add_docs, describe
 from events.http.errors import ProblemError, invalid, missing, problem_of
-from events.http.guard import EXPOSED, JSON, Guard, problem_response, rules_of
+from events.http.guard import EXPOSED, JSON, Guard, origins_of, problem_response
 from events.http.limits import limits_of
 from events.http.passing_on import NO_ROUTE, OTHER, PASSED_ON, PassingOn, near
 from events.platform.settings import Settings
@@ -75,19 +75,17 @@ def install(
 ) -> None:
     """Puts the guard before ``app``, adds ``/healthz``, and turns every error into a problem document.
 
-    The caller must call ``install`` before it adds a route. ``bodies``: most bytes of the body, by path, for routes
-    with larger bodies. ``raw``: the paths whose routes read the JSON themselves. ``audit`` records the requests; None
+    The caller must call ``install`` before it adds a route. ``bodies``, ``raw`` and ``limiters``: see
+    :class:`Guard`. ``audit`` records the requests; None
     records none. Without ``authentication`` every request has every right. ``other`` is the URL of the service that
-    gets the requests that no route of this one fits. ``limiters``: see :class:`Guard`. The caller's lifespan must enter
-    :func:`running`.
+    gets the requests that no route of this one fits. The caller's lifespan must enter :func:`running`.
     """
     settings = settings or Settings()
-    rules = rules_of(settings, bodies, raw)
     app.state.authentication, app.state.limits = authentication, limits_of(settings)
-    if rules.origins:
+    if origins := origins_of(settings):
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=sorted(rules.origins),
+            allow_origins=sorted(origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "idempotency-key"],
             expose_headers=[EXPOSED],
@@ -97,7 +95,9 @@ def install(
         app.add_middleware(PassingOn, address=other, routes=routes)
     app.add_middleware(
         Guard,
-        rules=rules,
+        settings=settings,
+        bodies=bodies,
+        raw=raw,
         routes=routes,
         authentication=authentication,
         passes_on=bool(other),

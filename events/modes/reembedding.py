@@ -1,10 +1,7 @@
 """What a re-embedding of a mode would do. The write service says it, and the projections know it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
-
-from events.modes.registry import Modes
-from events.platform.database import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,23 +26,8 @@ class ReembeddingPlan:
         return bool(self.other or self.waiting)
 
 
-class Planner(Protocol):
-    """Tells the cost of a re-embedding of a user's mode."""
-
-    def __call__(
-        self,
-        connection: Connection,
-        owner: str,
-        modes: Modes,
-        project_id: str | None,
-        name: str,
-        *,
-        measure: bool,
-    ) -> ReembeddingPlan:
-        """Returns the plan. ``project_id`` None: in all projects. ``measure``: also the time.
-
-        ``connection`` sees the tenant of ``owner``. Raises ValueError with the remedy when the embedder is not there.
-        """
+Planner = Callable[..., ReembeddingPlan]
+"""Tells the cost of a re-embedding of a user's mode: see :class:`projectors.vectors.plan.ModePlanner`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +55,5 @@ class InstallationPlan:
         return bool(self.other or self.added)
 
 
-class InstallationPlanner(Protocol):
-    """Tells the cost of a re-embedding of a mode that everybody has."""
-
-    def __call__(self, mode: str, *, measure: bool) -> InstallationPlan:
-        """Returns the plan. ``measure``: also the time.
-
-        Raises ValueError with the remedy for a mode without an embedder of its own, and for an embedder that is not
-        there. Raises psycopg.Error when Postgres is away, and psycopg.errors.InsufficientPrivilege when the role of the
-        caller sees one tenant only.
-        """
+InstallationPlanner = Callable[..., InstallationPlan]
+"""The same of a mode that everybody has: see :class:`projectors.rebuild.reembedding.InstallationPlanner`."""

@@ -33,15 +33,12 @@ def require_encryption(settings: Settings, *, queue: bool = True) -> None:
     for TLS must have it, with a certificate that the URL accepts. A server that is away is not at fault: the processes
     wait for it, and their drivers never connect without TLS. ``queue``: the process uses Redis.
     """
-    postgres = list(_postgres(settings))
     if settings.require_tls:
-        for name, url in postgres:
-            _refuse_plain_postgres(name, url)
-        _refuse_plain_server("embed_url", settings.embed_url)
-        _refuse_plain_server("rerank_url", settings.rerank_url)
-        if queue:
-            _refuse_plain_redis(revealed(settings.redis_url))
-    for name, url in postgres:
+        for variable, remedy in _plain(settings, queue=queue):
+            raise SettingsError(
+                f"{variable} does not ask for TLS, and {variable_of('require_tls')} is on: {remedy}"
+            )
+    for name, url in _postgres(settings):
         if _sslmode(url) in _ENCRYPTING:
             _try_postgres(name, url)
     if queue and urlsplit(revealed(settings.redis_url)).scheme.startswith("rediss"):
@@ -74,33 +71,21 @@ def _sslmode(url: str) -> str:
     return str(conninfo_to_dict(url).get("sslmode") or os.environ.get("PGSSLMODE") or "prefer")
 
 
-def _refuse_plain_postgres(variable: str, url: str) -> None:
-    parts = conninfo_to_dict(url)
-    hosts = str(parts.get("hostaddr") or parts.get("host") or os.environ.get("PGHOST") or "").split(",")
-    if _sslmode(url) not in _ENCRYPTING and not all(map(is_local, hosts)):
-        raise SettingsError(
-            f"{variable} does not ask for TLS (sslmode={_sslmode(url)}), and {variable_of('require_tls')} is on: "
-            "add sslmode=verify-full and sslrootcert=FILE to the URL"
-        )
-
-
-def _refuse_plain_redis(url: str) -> None:
-    parts = urlsplit(url)
-    local = all(is_local(host) for host, _ in _addresses(url))
-    if not parts.scheme.startswith(("rediss", "unix")) and not local:
-        raise SettingsError(
-            f"{variable_of('redis_url')} does not ask for TLS, and {variable_of('require_tls')} is on: "
-            "write it as rediss://host:port/0?ssl_ca_certs=FILE"
-        )
-
-
-def _refuse_plain_server(setting: str, url: str) -> None:
-    parts = urlsplit(url)
-    if url and parts.scheme != "https" and not is_local(parts.hostname or ""):
-        raise SettingsError(
-            f"{variable_of(setting)} does not ask for TLS, and {variable_of('require_tls')} is on: the words of "
-            "cards go there; write it as https://host/v1"
-        )
+def _plain(settings: Settings, *, queue: bool) -> Iterator[tuple[str, str]]:
+    """Yields the variable of every URL that leaves this machine and does not ask for TLS, with the remedy."""
+    for variable, url in _postgres(settings):
+        parts = conninfo_to_dict(url)
+        hosts = str(parts.get("hostaddr") or parts.get("host") or os.environ.get("PGHOST") or "").split(",")
+        if _sslmode(url) not in _ENCRYPTING and not all(map(is_local, hosts)):
+            yield variable, "add sslmode=verify-full and sslrootcert=FILE to the URL"
+    for name in ("embed_url", "rerank_url"):
+        server = urlsplit(getattr(settings, name))
+        if server.scheme not in ("", "https") and not is_local(server.hostname or ""):
+            yield variable_of(name), "the words of cards go there; write it as https://host/v1"
+    redis = revealed(settings.redis_url)
+    local = all(is_local(host) for host, _ in _addresses(redis))
+    if queue and not local and not urlsplit(redis).scheme.startswith(("rediss", "unix")):
+        yield variable_of("redis_url"), "write it as rediss://host:port/0?ssl_ca_certs=FILE"
 
 
 def _try_postgres(variable: str, url: str) -> None:

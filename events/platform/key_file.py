@@ -97,12 +97,17 @@ class KeyFileKind:
         except OSError as error:
             raise self._unwritable(path, error) from None
 
-    def replace(self, path: Path, keys: Sequence[Key], further: dict[str, object] | None = None) -> None:
-        """Replaces the keys in the file ``path`` at once, with the same owner. Raises :class:`KeyFileError`."""
+    def rotate(self, path: Path) -> None:
+        """Puts a new key in front of the keys in the file ``path``, at once and with the same owner.
+
+        Raises :class:`KeyFileError` when the file cannot be read or written.
+        """
+        keys, document = self.read(path)
+        further = {name: each for name, each in document.items() if name not in ("kind", "format", "keys")}
         fresh = path.with_name(path.name + ".new")
         try:
             fresh.unlink(missing_ok=True)
-            self._write(fresh, keys, further)
+            self._write(fresh, [new_key(), *keys], further)
             status = path.stat()
             if os.geteuid() == 0:
                 os.chown(fresh, status.st_uid, status.st_gid)

@@ -148,18 +148,6 @@ def _brokers(text: str) -> str:
     return text
 
 
-def _fault(text: str) -> str:
-    return _fit(text, r"down|error|slow:\d{1,7}", "use down, error or slow:<milliseconds>")
-
-
-def _topic(text: str) -> str:
-    return _fit(text, r"[a-zA-Z0-9._-]{1,249}", "use 1 to 249 letters, digits, dots, dashes and underscores")
-
-
-def _name(text: str) -> str:
-    return _fit(text, r"\S{1,200}", "use 1 to 200 characters, no spaces")
-
-
 def _modes(text: str) -> str:
     from events.platform.modes import modes_of  # noqa: PLC0415 - events/platform/modes.py imports the settings
 
@@ -178,10 +166,13 @@ def _text(text: str) -> str:
     return text
 
 
-def _fit(text: str, pattern: str, remedy: str) -> str:
-    if re.fullmatch(pattern, text) is None:
-        raise _unfit(remedy)
-    return text
+def _fitting(pattern: str, remedy: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise _unfit(remedy)
+        return text
+
+    return check
 
 
 def _unfit(remedy: str) -> PydanticCustomError:
@@ -194,9 +185,9 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "redis": _redis,
     "http": _http,
     "brokers": _brokers,
-    "fault": _fault,
-    "topic": _topic,
-    "name": _name,
+    "fault": _fitting(r"down|error|slow:\d{1,7}", "use down, error or slow:<milliseconds>"),
+    "topic": _fitting(r"[a-zA-Z0-9._-]{1,249}", "use 1 to 249 letters, digits, dots, dashes and underscores"),
+    "name": _fitting(r"\S{1,200}", "use 1 to 200 characters, no spaces"),
     "modes": _modes,
     "networks": _networks,
     "jwks": _jwks,

@@ -3,7 +3,7 @@
 from events.references.kinds.kind import ReferenceInvalidError
 from events.types.references import ReferenceName
 from events.types.tenancy import SEPARATOR
-from events.types.turn_contract import TurnInvalidError, part_of_key, text_of
+from events.types.turn_contract import part_of_key, text_of
 
 MAX_KEY_BYTES = 200
 MAX_NAME_BYTES = 512
@@ -35,10 +35,7 @@ def checked_name(name: ReferenceName) -> ReferenceName:
     ):
         if text is None:
             continue
-        try:
-            text_of(field, text)
-        except TurnInvalidError as error:
-            raise ReferenceInvalidError(error.field, error.reason) from None
+        text_of(field, text, ReferenceInvalidError)
         if not text.strip():
             raise ReferenceInvalidError(field, "must not be empty")
         if len(text.encode()) > most:

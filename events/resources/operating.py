@@ -1,4 +1,4 @@
-"""The users of a tenant, the audit log, what models cost, the generations, dead letters, and what operators ask for."""
+"""What operators look at and ask for: users, webhooks, erasures, the audit log, costs, generations and dead letters."""
 
 from datetime import date
 from typing import Literal
@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
+from events.resources.people import SharedName
 from events.resources.resource import Resource
 
 AuditOutcome = Literal["begun", "allowed", "denied", "refused", "failed", "lost"]
@@ -203,3 +204,59 @@ class Operations(Resource):
     """The operations of the tenant, the last first."""
 
     operations: list[Operation]
+
+
+class Webhook(Resource):
+    """An address that gets a signed message for each event of its types."""
+
+    webhook_id: UUID
+    url: str
+    types: list[str]
+    added_at: AwareDatetime
+    pending: int = Field(description="messages that wait for their next try", ge=0)
+    dead: int = Field(description="messages that no try delivered", ge=0)
+    last_error: str | None = Field(description="why the last try failed")
+
+
+class AddedWebhook(Webhook):
+    """A webhook after the command that added it."""
+
+    secret: str = Field(
+        description="verifies the signature of the messages; no other answer shows the secret"
+    )
+    token: str = Field(description="give the token to wait_for of a recall")
+
+
+class WebhooksPage(Resource):
+    """Webhooks, the first added first."""
+
+    webhooks: list[Webhook]
+
+
+class Erasure(Resource, use_attribute_docstrings=True):
+    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts``, ``names`` and ``shared_names``."""
+
+    kind: str | None = None
+    format: int | None = None
+    erasure_id: UUID | None = None
+    erased: str | None = Field(None, description="user, person, turn or before")
+    subject: str | None = Field(None, description="digest of the name of the subject")
+    by: str | None = None
+    reason: str | None = None
+    began_at: str | None = None
+    steps: dict[str, str | None] | None = Field(
+        None,
+        description="when each step was done; null: not yet. erased: the words cannot be read any more, and no table "
+        "holds what was made of them. queue: no turn waits. scrubbed: the bytes are gone from the servers' files",
+    )
+    users: int = Field(description="number of users in whose memory something went")
+    counts: dict[str, int] = Field(description="what went, by name of the table")
+    log: list[dict[str, object]] | None = None
+    """the tombstones in the log, with the digests around them"""
+    public_key: str | None = None
+    signature: str | None = None
+    names: list[str] | None = Field(None, description="the names of the person that were looked for")
+    shared_names: list[SharedName] | None = Field(
+        None, description="those of the names that mean several people; the id of one of them erases that one"
+    )
+    dry_run: bool = False

@@ -1,4 +1,4 @@
-"""Answers to questions: the found cards, or the blocks of a prompt, and what each channel did."""
+"""Answers to questions and hooks: the found cards, or the blocks of a prompt, and what each channel did."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field
 
 from events.resources.cards import AnyCard, Contradiction, Kind
-from events.resources.insights import Insight
+from events.resources.curator import Insight
 from events.resources.resource import Absent, Resource
 
 CurrentTime = Annotated[AwareDatetime, Field(description="the time of the question, or its as_of")]
@@ -142,3 +142,16 @@ class ChannelHealth(Resource):
 
 
 Channels = dict[str, ChannelHealth]
+
+
+class HookOutput(Resource):
+    """What the assistant reads before it goes on."""
+
+    hookEventName: str = Field(description="the event that is answered")
+    additionalContext: str = Field(description="a prompt, as /v1/context makes it")
+
+
+class HookAnswer(Resource):
+    """The answer to a hook. It is empty when the memory has nothing to say, and when it cannot say it in time."""
+
+    hookSpecificOutput: Absent[HookOutput] = None

@@ -1,4 +1,4 @@
-"""The answer to a push of turns, and turns as they were recorded."""
+"""The answer to a push of turns, recorded turns, their sessions, and the episodes that hold their words."""
 
 from typing import Literal
 from uuid import UUID
@@ -60,3 +60,66 @@ class TurnsPage(Resource):
 
     turns: list[RecordedTurn]
     next_cursor: int | None
+
+
+class SessionCheckpoint(Resource):
+    """The state of a session, as an assistant saved it last."""
+
+    session_id: str
+    project_id: str
+    state: dict[str, object] = Field(description="the state, as it was given")
+    version: int = Field(ge=1, description="the number of checkpoints of the session so far")
+    saved_at: AwareDatetime
+    actor: str
+
+
+class Session(Resource):
+    """A conversation: when its first and its last turn were said, and the number of its turns."""
+
+    session_id: str
+    project_id: str
+    first_said_at: AwareDatetime
+    last_said_at: AwareDatetime
+    turns: int = Field(ge=1)
+
+
+class SessionsPage(Resource):
+    """Sessions of a user, the latest spoken in first."""
+
+    sessions: list[Session]
+    next_cursor: int | None
+
+
+class Explanation(Resource):
+    """Why an episode has its score: 3 for each topic, 4 for each path, and the importance."""
+
+    topics: list[str]
+    paths: list[str]
+    topic_points: int
+    path_points: int
+    importance: int
+
+
+class Episode(Resource):
+    """The words of a turn. ``related_paths`` are the places in the core document that its concepts touch."""
+
+    card_id: UUID
+    content: str
+    occurred_at: AwareDatetime
+    said_at: AwareDatetime
+    speaker: str | None
+    topics: list[str]
+    sentiment: str | None
+    importance: int | None
+    related_paths: list[str]
+    turn_ids: list[str]
+    session_id: str
+    project_id: str
+    score: int
+    explanation: Explanation
+
+
+class EpisodesPage(Resource):
+    """Episodes, the best score first."""
+
+    episodes: list[Episode]

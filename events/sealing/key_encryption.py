@@ -2,7 +2,7 @@
 
 import base64
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -49,9 +49,16 @@ class KeyEncryption(Protocol):
 
 
 class LocalKeyEncryption:
-    """Wraps data keys with AES-256-GCM under keys in the memory of this process. The first key is the current one."""
+    """Wraps data keys with AES-256-GCM under keys in the memory of this process. The first key is the current one.
 
-    def __init__(self, keys: Sequence[Key]) -> None:
+    ``again`` reads the keys again when one is unknown, because :func:`rotate` may have added it.
+    """
+
+    def __init__(self, keys: Sequence[Key], again: Callable[[], Sequence[Key]] | None = None) -> None:
+        self._again = again
+        self._use(keys)
+
+    def _use(self, keys: Sequence[Key]) -> None:
         self._ciphers = {key.id: AESGCM(key.derived(b"cardlog key encryption")) for key in keys}
         self._current = keys[0].id
 
@@ -64,6 +71,8 @@ class LocalKeyEncryption:
         name, nonce, sealed = wrapped[:_ID_BYTES], wrapped[_ID_BYTES:start], wrapped[start:]
         if len(sealed) <= _TAG_BYTES:
             raise WrappedKeyError("the wrapped key was cut")
+        if name not in self._ciphers and self._again is not None:
+            self._use(self._again())
         cipher = self._ciphers.get(name)
         if cipher is None:
             raise KeyUnavailableError(
@@ -79,29 +88,13 @@ class LocalKeyEncryption:
         return wrapped[:_ID_BYTES] == self._current
 
 
-class KeyFileEncryption:
-    """Wraps data keys with the keys of a file. It reads the file again when a key is unknown: see :func:`rotate`."""
+def from_file(path: Path) -> LocalKeyEncryption:
+    """Returns the keys in the file ``path``. Raises ``KeyFileError``."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._local = self._read()
+    def keys() -> Sequence[Key]:
+        return KEY_FILE.read(path)[0]
 
-    def _read(self) -> LocalKeyEncryption:
-        keys, _ = KEY_FILE.read(self._path)
-        return LocalKeyEncryption(keys)
-
-    def wrap(self, key: bytes, context: str) -> bytes:
-        return self._local.wrap(key, context)
-
-    def unwrap(self, wrapped: bytes, context: str) -> bytes:
-        try:
-            return self._local.unwrap(wrapped, context)
-        except KeyUnavailableError:
-            self._local = self._read()
-            return self._local.unwrap(wrapped, context)
-
-    def is_current(self, wrapped: bytes) -> bool:
-        return self._local.is_current(wrapped)
+    return LocalKeyEncryption(keys(), keys)
 
 
 def from_text(text: str) -> LocalKeyEncryption:
@@ -121,14 +114,13 @@ def from_text(text: str) -> LocalKeyEncryption:
     return LocalKeyEncryption(keys)
 
 
-def create(path: Path) -> KeyFileEncryption:
+def create(path: Path) -> LocalKeyEncryption:
     """Writes a new key to the new file ``path``, which only its owner may read. Raises ``KeyFileError``."""
     KEY_FILE.create(path, [new_key()])
-    return KeyFileEncryption(path)
+    return from_file(path)
 
 
-def rotate(path: Path) -> KeyFileEncryption:
+def rotate(path: Path) -> LocalKeyEncryption:
     """Puts a new key in front of the keys in ``path``. The older keys still unwrap what they wrapped."""
-    keys, _ = KEY_FILE.read(path)
-    KEY_FILE.replace(path, [new_key(), *keys])
-    return KeyFileEncryption(path)
+    KEY_FILE.rotate(path)
+    return from_file(path)

@@ -8,8 +8,8 @@ version, field, and to the fields that stay visible.
 import os
 import threading
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from uuid import UUID
@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from events.platform.settings import Settings, revealed
 from events.sealing.key_encryption import (
     KeyEncryption,
-    KeyFileEncryption,
     KeyUnavailableError,
     WrappedKeyError,
+    from_file,
     from_text,
 )
 from events.types.codec import SEALED
@@ -152,13 +152,12 @@ def new_salts(count: int) -> list[bytes]:
 
 
 class _InUse:
-    sealer: Sealer | None = None
-    file: Path | None = None
+    sealer: Callable[[], Sealer | None] = staticmethod(lambda: None)
 
 
 def use(sealer: Sealer | None) -> None:
     """Seals the later appends of this process with ``sealer``. None turns sealing off."""
-    _InUse.sealer, _InUse.file = sealer, None
+    _InUse.sealer = staticmethod(lambda: sealer)
 
 
 def use_settings(settings: Settings) -> None:
@@ -168,14 +167,12 @@ def use_settings(settings: Settings) -> None:
     """
     use(Sealer(from_text(revealed(settings.kek))) if settings.kek else None)
     if not settings.kek and settings.kek_file:
-        _InUse.file = Path(settings.kek_file)
+        _InUse.sealer = staticmethod(cache(lambda: Sealer(from_file(Path(settings.kek_file)))))
 
 
 def in_use() -> Sealer | None:
     """Returns the sealer of this process. Raises ``KeyFileError`` when its file cannot be read."""
-    if _InUse.file is not None:
-        use(Sealer(KeyFileEncryption(_InUse.file)))
-    return _InUse.sealer
+    return _InUse.sealer()
 
 
 def opened(text: str, user_id: str, event_id: UUID, kind: str, schema_version: int) -> bytes | Erased:

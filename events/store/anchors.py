@@ -9,6 +9,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from events.access import audit_verification
+from events.platform.chains import Head
 from events.platform.database import Connection, statement
 from events.platform.key_file import Key
 from events.store.authentication import Heads, Keyring, fingerprint
@@ -37,7 +38,7 @@ class Anchor:
     at: str
     heads: Heads
     public_key: bytes
-    audit: audit_verification.Head | None = None
+    audit: Head | None = None
 
 
 def public_key_of(key: Key) -> bytes:
@@ -103,7 +104,7 @@ def read(name: str, text: bytes, trusted: Keyring | bytes | None) -> Anchor:
     return Anchor(name, at, heads, public, audit)
 
 
-def audit_witnesses(anchors: Iterable[Anchor]) -> list[tuple[str, audit_verification.Head]]:
+def audit_witnesses(anchors: Iterable[Anchor]) -> list[tuple[str, Head]]:
     """Returns name and head of the audit log in each anchor that has it."""
     return [(f"anchor {each.name} of {each.at}", each.audit) for each in anchors if each.audit is not None]
 
@@ -114,7 +115,7 @@ def heads_of(connection: Connection) -> dict[int, tuple[int, bytes]]:
     return {partition: (position, bytes(digest)) for partition, position, digest in rows}
 
 
-def _audit_head(given: Json) -> audit_verification.Head | None:
+def _audit_head(given: Json) -> Head | None:
     """Returns the head of the audit log in an anchor. Raises ValueError or TypeError for a malformed one."""
     if given is None:
         return None

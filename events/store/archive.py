@@ -15,13 +15,13 @@ from typing import BinaryIO
 import orjson
 import psycopg
 
+from events.platform.chains import SEED
 from events.platform.database import Connection, statement
 from events.sealing import keystore
 from events.sealing.sealer import PREFIX
 from events.store.copying import copying
 from events.store.event_line import parse_line
 from events.store.log import announce
-from events.store.verification import SEED
 from events.types.envelope import PARTITIONS
 from events.types.json_values import JsonObject
 

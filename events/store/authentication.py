@@ -5,14 +5,16 @@ carries an HMAC over its content. ``cardlog log verify`` names the first event w
 """
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
 
 import orjson
 
+from events.platform.chains import Head
 from events.platform.key_file import Key, KeyFileError, KeyFileKind, new_key
 from events.types import tenancy
 
@@ -21,7 +23,7 @@ _ID_BYTES = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-Heads = Mapping[int, tuple[int, bytes]]
+Heads = Mapping[int, Head]
 """The head of every partition: its last position and the digest there."""
 
 
@@ -84,14 +86,12 @@ def content(
 
 
 class _InUse:
-    keyring: Keyring | None = None
-    file: Path | None = None
+    keyring: Callable[[], Keyring | None] = staticmethod(lambda: None)
 
 
 def use(keyring: Keyring | None) -> None:
     """Authenticates the later appends of this process with ``keyring``. None turns authentication off."""
-    _InUse.keyring, _InUse.file = keyring, None
-    tenancy.prove_with(_key_of_tenants)
+    _InUse.keyring = staticmethod(lambda: keyring)
 
 
 def use_file(name: str) -> None:
@@ -99,15 +99,12 @@ def use_file(name: str) -> None:
 
     The first append reads the file. An empty name turns authentication off.
     """
-    _InUse.keyring, _InUse.file = None, Path(name) if name else None
-    tenancy.prove_with(_key_of_tenants)
+    _InUse.keyring = staticmethod(cache(lambda: load(Path(name)) if name else None))
 
 
 def in_use() -> Keyring | None:
     """Returns the keyring of this process. Raises ``KeyFileError`` when its file cannot be read."""
-    if _InUse.file is not None:
-        use(load(_InUse.file))
-    return _InUse.keyring
+    return _InUse.keyring()
 
 
 def _key_of_tenants() -> bytes | None:
@@ -117,6 +114,9 @@ def _key_of_tenants() -> bytes | None:
     except KeyFileError:
         return None
     return None if keyring is None else keyring.key_of_tenants
+
+
+tenancy.prove_with(_key_of_tenants)
 
 
 def load(path: Path) -> Keyring:
@@ -134,9 +134,9 @@ def create(path: Path, since: Heads) -> Keyring:
 
     Raises ``KeyFileError`` when the file exists or cannot be written.
     """
-    keyring = Keyring([new_key()], since)
-    _FILE.create(path, keyring.keys, _document(keyring))
-    return keyring
+    listed = [[partition, position, digest.hex()] for partition, (position, digest) in sorted(since.items())]
+    _FILE.create(path, [new_key()], {"since": listed})
+    return load(path)
 
 
 def rotate(path: Path) -> Keyring:
@@ -144,19 +144,8 @@ def rotate(path: Path) -> Keyring:
 
     Raises ``KeyFileError`` when the file cannot be read or written.
     """
-    old = load(path)
-    keyring = Keyring([new_key(), *old.keys], old.since)
-    _FILE.replace(path, keyring.keys, _document(keyring))
-    return keyring
-
-
-def _document(keyring: Keyring) -> dict[str, object]:
-    return {
-        "since": [
-            [partition, position, digest.hex()]
-            for partition, (position, digest) in sorted(keyring.since.items())
-        ]
-    }
+    _FILE.rotate(path)
+    return load(path)
 
 
 def fingerprint(key: bytes) -> str:

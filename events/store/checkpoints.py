@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from events.platform.database import Connection, rows_of, statement, tuples_of
-from events.store.log import event_if_readable, event_of
+from events.store.log import event_if_readable
 from events.types.envelope import Event
 
 
@@ -99,13 +99,11 @@ def reached_heads(batches: Sequence[tuple[Claim, Sequence[Event]]]) -> bool:
 
 
 def read_claimed(
-    connection: Connection, claims: Sequence[Claim], *, limit: int, keep_unreadable: bool = False
+    connection: Connection, claims: Sequence[Claim], *, limit: int
 ) -> list[tuple[Claim, list[Event]]]:
-    """Returns the next events, at most ``limit`` of each claimed partition, in order.
+    """Returns the next events, at most ``limit`` of each claimed partition, in order, also unreadable ones.
 
-    Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position. Raises the errors
-    of the codec for payloads that this build cannot read. With ``keep_unreadable`` such an event has an
-    :class:`events.store.log.Unreadable` payload instead.
+    Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position.
     """
     rows = rows_of(
         connection,
@@ -117,10 +115,9 @@ def read_claimed(
             "limit": limit,
         },
     )
-    read_event = event_if_readable if keep_unreadable else event_of
     batches: dict[int, list[Event]] = {claim.partition: [] for claim in claims}
     for row in rows:
-        batches[row["partition"]].append(read_event(row))
+        batches[row["partition"]].append(event_if_readable(row))
     for claim in claims:
         check_contiguous(claim, batches[claim.partition])
     return [(claim, batches[claim.partition]) for claim in claims]

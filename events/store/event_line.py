@@ -13,7 +13,7 @@ import orjson
 from events.platform.database import Connection
 from events.sealing import keystore
 from events.sealing.sealer import PREFIX
-from events.store.log import event_if_readable
+from events.store.log import EVENT_COLUMNS, event_if_readable
 from events.types.envelope import Event
 from events.types.json_values import JsonObject
 
@@ -21,17 +21,6 @@ _DATA = b',"data":'
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NAMES = ("event_id", "user_id", "stream", "type", "actor", "dedupe_key", "causation_id", "correlation_id")
-_PLAIN = (
-    "partition",
-    "position",
-    "user_id",
-    "stream",
-    "version",
-    "type",
-    "schema_version",
-    "dedupe_key",
-    "actor",
-)
 
 
 class EventLineError(ValueError):
@@ -71,12 +60,11 @@ class EventLine:
         """
         fields = self.fields
         try:
-            row = {name: fields[name] for name in _PLAIN}
+            row = {name: fields[name] for name in EVENT_COLUMNS if name != "data"}
             for name in ("occurred_at", "recorded_at"):
                 row[name] = datetime.fromisoformat(fields[name]).astimezone(UTC)
-            row["event_id"] = UUID(fields["event_id"])
-            for name in ("causation_id", "correlation_id"):
-                row[name] = None if fields[name] is None else UUID(fields[name])
+            for name in ("event_id", "causation_id", "correlation_id"):
+                row[name] = fields[name] and UUID(fields[name])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EventLineError(str(error)) from error
         return event_if_readable({**row, "data": self.payload})

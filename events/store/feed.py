@@ -61,4 +61,4 @@ class LogFeed:
     def read(
         self, connection: Connection, claims: Sequence[Claim], *, limit: int
     ) -> list[tuple[Claim, list[Event]]]:
-        return read_claimed(connection, claims, limit=limit, keep_unreadable=True)
+        return read_claimed(connection, claims, limit=limit)

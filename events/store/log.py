@@ -130,6 +130,13 @@ def _item(event: NewEvent, data: bytes) -> Row:
     """Returns the item of ``log.append`` for an event with the stored payload ``data``."""
     name, schema_version = describe(event.payload)
     keyring = authentication.in_use()
+    mac = None
+    if keyring is not None:
+        signed = authentication.content(
+            event.event_id, event.user_id, event.stream, name, schema_version, event.dedupe_key, event.occurred_at,
+            event.actor, event.causation_id, event.correlation_id, data,
+        )  # fmt: skip
+        mac = "\\x" + keyring.mac(signed).hex()
     return {
         "partition": partition_of(event.user_id),
         "event_id": event.event_id,
@@ -144,7 +151,7 @@ def _item(event: NewEvent, data: bytes) -> Row:
         "causation_id": event.causation_id,
         "correlation_id": event.correlation_id,
         "data": orjson.Fragment(data),
-        "mac": None if keyring is None else "\\x" + _mac(keyring, event, name, schema_version, data).hex(),
+        "mac": mac,
     }
 
 
@@ -169,17 +176,6 @@ def _data(event: NewEvent) -> bytes:
     if b"\\u0000" in data and _NUL.search(data) is not None:
         raise EventRefusedError(f"{type(event.payload).__name__} holds a NUL character")
     return data
-
-
-def _mac(
-    keyring: authentication.Keyring, event: NewEvent, name: str, schema_version: int, data: bytes
-) -> bytes:
-    return keyring.mac(
-        authentication.content(
-            event.event_id, event.user_id, event.stream, name, schema_version, event.dedupe_key, event.occurred_at,
-            event.actor, event.causation_id, event.correlation_id, data,
-        )
-    )  # fmt: skip
 
 
 def stop_appends(connection: Connection, storage_id: str) -> None:

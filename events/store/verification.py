@@ -2,21 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from typing import Any
 
-import psycopg
 from psycopg.rows import TupleRow, tuple_row
 
+from events.platform.chains import SEED, difference, first_break
 from events.platform.database import Connection, statement
 from events.platform.settings import SettingsError
 from events.sealing.sealer import PREFIX, SealBrokenError, Sealer
 from events.store.anchors import Anchor
-from events.store.authentication import Heads, Keyring, content
+from events.store.authentication import Keyring, content
 from events.store.log import stored_of
 from events.types.envelope import PARTITIONS
 from events.types.tombstones import Erased
 
-SEED = sha256(b"").digest()  # The digest before the first event of a partition.
 _SLICE = 10_000
 _BIRTH = "the log key file"
 
@@ -76,7 +75,8 @@ def verify(
         before_key += checked.before_key
         sealed += checked.sealed
         erased += checked.erased
-        found = [checked.fault, checked.forged, checked.broken, _difference(connection, partition, witnesses)]
+        seen = [(name, heads[partition]) for name, heads in witnesses if partition in heads]
+        found = [checked.fault, checked.forged, checked.broken, difference(checked.ask, seen)]
         faults += [f"partition {partition}, position {fault}" for fault in found if fault is not None]
     return Verification(
         total,
@@ -111,46 +111,15 @@ class _Partition:
         self.broken: str | None = None
 
     def run(self, progress: Callable[[int], None], limit: int) -> None:
-        self.events, self.fault = self._chain(progress, limit)
-
-    def _chain(self, progress: Callable[[int], None], limit: int) -> tuple[int, str | None]:
-        """Returns the number of events checked and the first fault, or None."""
-        row = self._one("head", {})
-        if row is None:
-            return 0, "0: the partition has no head"
-        head, head_digest = row
-        position, digest = 0, SEED
-        while position < head:
-            where = {"after": position, "head": head, "limit": limit, "digest": digest}
-            try:
-                found = self._one("verify_slice", where)
-                assert found is not None
-                count, hole, broken, last_digest = found
-                self._read(position, position + count)
-            except psycopg.InternalError as error:
-                # The damage is below the rows, in checksums or lengths. The server does not name the row.
-                return position, f"{position + 1} or after: cannot be read: {error.diag.message_primary}"
-            first_bad = min((each for each in (hole, broken) if each is not None), default=None)
-            if first_bad is not None:
-                what = "is missing" if first_bad == hole else "was changed, or stands in another's place"
-                return first_bad - 1, f"{first_bad}: {what}"
-            position += count
-            if count < min(limit, head - position + count):
-                return position, f"{position + 1}: is missing, the head says {head}"
-            digest = last_digest
-            progress(position)
-        if digest != head_digest:
-            return position, f"{position}: its digest is not the head's"
-        row = self._one("behind_head", {})
-        assert row is not None
-        head, last = row
-        if last is not None and last > head:
-            return position, f"{head + 1}: stands behind the head"
-        if self._keyring is not None and self.forged is None:
-            row = self._one("verify_repeated", {"head": head})
+        head = self.ask("head")
+        if head is None:
+            self.fault = "0: the partition has no head"
+            return
+        self.events, self.fault = first_break(self.ask, limit, self._read, progress)
+        if self.fault is None and self._keyring is not None and self.forged is None:
+            row = self.ask("verify_repeated", head=head[0])
             if row is not None and row[0] is not None:
                 self.forged = f"{row[0]}: is an earlier event appended again"
-        return position, None
 
     def _read(self, after: int, last: int) -> None:
         """Checks the HMACs and opens the payloads of the positions above ``after`` up to ``last``."""
@@ -188,10 +157,9 @@ class _Partition:
         else:
             self.sealed += 1
 
-    def _one(self, name: str, parameters: dict[str, object]) -> TupleRow | None:
-        return self._connection.execute(
-            statement("events.store", name), {"partition": self._partition, **parameters}
-        ).fetchone()
+    def ask(self, name: str, **values: object) -> Any:
+        query = statement("events.store", name)
+        return self._connection.execute(query, {"partition": self._partition, **values}).fetchone()
 
 
 def _why(keyring: Keyring, mac: bytes | None) -> str:
@@ -200,30 +168,3 @@ def _why(keyring: Keyring, mac: bytes | None) -> str:
     if not keyring.knows(mac):
         return f"was authenticated with another key ({mac[:8].hex()}) than those at hand"
     return "its authentication does not fit: it was forged or changed"
-
-
-def _difference(connection: Connection, partition: int, witnesses: Sequence[tuple[str, Heads]]) -> str | None:
-    """Returns the first place where the partition differs from a witness, or None.
-
-    A witness is a name with heads. The digest of a head covers every event up to the head. The change is therefore
-    behind the last head that still fits.
-    """
-    sound = 0
-    known = sorted((heads[partition], name) for name, heads in witnesses if partition in heads)
-    row = connection.execute(statement("events.store", "head"), {"partition": partition}).fetchone()
-    head = 0 if row is None else row[0]
-    for (position, digest), name in known:
-        if not position:
-            continue
-        place = f"{position}" if sound + 1 == position else f"{sound + 1} to {position}"
-        if position > head:
-            return f"{max(head, sound) + 1}: is missing, {name} saw the log reach {position}"
-        row = connection.execute(
-            statement("events.store", "digest_at"), {"partition": partition, "position": position}
-        ).fetchone()
-        if row is None:
-            return f"{position}: is missing, {name} saw it"
-        if bytes(row[0]) != digest:
-            return f"{place}: was rewritten with its digests, {name} saw another history"
-        sound = position
-    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from uuid import UUID
 
 from events.types.codec import event_type, upcaster
@@ -32,15 +32,13 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         known = self.cost_usd is not None and other.cost_usd is not None
+        counts = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
         return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
-            calls=self.calls + other.calls,
-            latency_ms=self.latency_ms + other.latency_ms,
-            cost_usd=round((self.cost_usd or 0.0) + (other.cost_usd or 0.0), 9) if known else None,
+            **counts, cost_usd=round((self.cost_usd or 0.0) + (other.cost_usd or 0.0), 9) if known else None
         )
+
+
+_COUNTS = tuple(each.name for each in fields(Usage) if each.name != "cost_usd")
 
 
 @event_type(version=2, visible=("turn_positions", "usage"))

@@ -1,11 +1,11 @@
 """The turn contract: the fields that a turn may have, and their bounds. The queue and HTTP use the same check."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from hashlib import sha256
-from typing import cast
+from typing import TypeVar, get_args
 from zoneinfo import ZoneInfo, available_timezones
 
 from events.types.instants import InstantInvalidError, instant_of
@@ -17,9 +17,8 @@ FIELDS = (
     "user_id", "text", "role", "speaker", "session_id", "project_id", "agent_id", "document_id",
     "context_layer", "mode", "said_at", "timezone", "turn_id", "metadata", "contact", "direction",
 )  # fmt: skip
-ROLES = ("user", "assistant", "system")
-LAYERS = ("personal", "work", "social")
-DIRECTIONS = ("incoming", "outgoing")
+ROLES: tuple[Role, ...] = get_args(Role)
+_T = TypeVar("_T", bound=str)
 DEFAULT_SESSION = "default"
 """The session of turns whose app names none."""
 MAX_TEXT_BYTES = 64 * 1024
@@ -42,20 +41,24 @@ class TurnInvalidError(ValueError):
         self.reason = reason
 
 
-def text_of(field: str, value: bytes | str) -> str:
-    """Returns ``value`` as text. Raises :class:`TurnInvalidError` for invalid UTF-8, lone surrogates and NUL."""
-    if isinstance(value, bytes):
-        try:
+def text_of(
+    field: str, value: bytes | str, refuse: Callable[[str, str], Exception] = TurnInvalidError
+) -> str:
+    """Returns ``value`` as text. Raises what ``refuse`` makes of field and reason, for what is no text.
+
+    That is invalid UTF-8, a lone surrogate, and a NUL character.
+    """
+    try:
+        if isinstance(value, bytes):
             value = value.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise TurnInvalidError(field, f"is not valid UTF-8 (byte {error.start}); send UTF-8") from None
-    else:
-        try:
+        else:
             value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise TurnInvalidError(field, f"holds a lone surrogate (character {error.start})") from None
+    except UnicodeDecodeError as error:
+        raise refuse(field, f"is not valid UTF-8 (byte {error.start}); send UTF-8") from None
+    except UnicodeEncodeError as error:
+        raise refuse(field, f"holds a lone surrogate (character {error.start})") from None
     if "\0" in value:
-        raise TurnInvalidError(field, f"holds a NUL character (character {value.index(chr(0))})")
+        raise refuse(field, f"holds a NUL character (character {value.index(chr(0))})")
     return value
 
 
@@ -68,11 +71,7 @@ def parse_turn(
     instant of the push. ``now`` is the instant of the check, by default ``entry_time``. Raises
     :class:`TurnInvalidError` for the first field that breaks the contract.
     """
-    for name in fields:
-        if name not in FIELDS:
-            raise TurnInvalidError(
-                _shown(name)[1:-1], f"is not a field of a turn; allowed are {', '.join(FIELDS)}"
-            )
+    _check_names(fields)
     user_id = _name(fields, "user_id")
     if user_id is None:
         raise TurnInvalidError("user_id", "is required")
@@ -89,12 +88,8 @@ def parse_turn(
     size = len(text.encode())
     if size > MAX_TEXT_BYTES:
         raise TurnInvalidError("text", f"is {size} bytes long; at most {MAX_TEXT_BYTES} are allowed")
-    role = fields.get("role") or "user"
-    if role not in ROLES:
-        raise TurnInvalidError("role", f"is {_shown(role)}; use one of {', '.join(ROLES)}")
-    layer = fields.get("context_layer") or None
-    if layer is not None and layer not in LAYERS:
-        raise TurnInvalidError("context_layer", f"is {_shown(layer)}; use one of {', '.join(LAYERS)}")
+    role = _choice(fields, "role", ROLES) or "user"
+    layer = _choice(fields, "context_layer", get_args(ContextLayer))
     contact, direction = _contact(fields)
     timezone = fields.get("timezone") or "UTC"
     zone = known_zone(timezone)
@@ -111,7 +106,7 @@ def parse_turn(
     return user_id, TurnRecorded(
         turn_id=_name(fields, "turn_id") or entry_id,
         text=text,
-        role=cast("Role", role),
+        role=role,
         said_at=said_at,
         timezone=timezone,
         session_id=_name(fields, "session_id") or DEFAULT_SESSION,
@@ -119,7 +114,7 @@ def parse_turn(
         speaker=_name(fields, "speaker") or (contact if direction == "incoming" else None),
         agent_id=_name(fields, "agent_id"),
         document_id=_name(fields, "document_id"),
-        context_layer=cast("ContextLayer | None", layer),
+        context_layer=layer,
         mode=_name(fields, "mode"),
         metadata=_metadata(fields),
         contact=contact,
@@ -133,11 +128,8 @@ def fields_of(document: Mapping[str, object]) -> dict[str, str]:
     ``metadata`` is a JSON object, and every other value is a string. Raises :class:`TurnInvalidError`.
     """
     fields: dict[str, str] = {}
+    _check_names(document)
     for name, value in document.items():
-        if name not in FIELDS:
-            raise TurnInvalidError(
-                _shown(name)[1:-1], f"is not a field of a turn; allowed are {', '.join(FIELDS)}"
-            )
         if value is None:
             continue
         if name == "metadata":
@@ -207,6 +199,14 @@ def _offset(offset: timedelta) -> str:
     return timezone(offset).tzname(None)[len("UTC") : len("UTC+00:00")] or "+00:00"
 
 
+def _check_names(fields: Iterable[str]) -> None:
+    for name in fields:
+        if name not in FIELDS:
+            raise TurnInvalidError(
+                _shown(name)[1:-1], f"is not a field of a turn; allowed are {', '.join(FIELDS)}"
+            )
+
+
 def _name(fields: Mapping[str, str], field: str) -> str | None:
     value = fields.get(field)
     if value is None:
@@ -220,15 +220,21 @@ def _name(fields: Mapping[str, str], field: str) -> str | None:
     return value
 
 
+def _choice(fields: Mapping[str, str], field: str, choices: tuple[_T, ...]) -> _T | None:
+    given = fields.get(field) or None
+    found = next((each for each in choices if each == given), None)
+    if given is not None and found is None:
+        raise TurnInvalidError(field, f"is {_shown(given)}; use one of {', '.join(map(str, choices))}")
+    return found
+
+
 def _contact(fields: Mapping[str, str]) -> tuple[str | None, Direction | None]:
     """Returns the contact and the direction. The words of a contact need a name that is not a word for the user."""
     contact = _name(fields, "contact")
-    direction = fields.get("direction") or None
-    if direction is not None and direction not in DIRECTIONS:
-        raise TurnInvalidError("direction", f"is {_shown(direction)}; use one of {', '.join(DIRECTIONS)}")
+    direction: Direction | None = _choice(fields, "direction", get_args(Direction))
     if direction == "incoming" and contact is None:
         raise TurnInvalidError("contact", "is required with the direction incoming; name who sent the words")
-    return contact, cast("Direction | None", direction)
+    return contact, direction
 
 
 def _metadata(fields: Mapping[str, object]) -> str | None:

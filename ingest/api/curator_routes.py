@@ -12,8 +12,7 @@ from events.http.errors import ProblemError
 from events.http.fields import Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.platform.settings import Settings
-from events.resources.curator import WrittenCuratorRun
-from events.resources.insights import WrittenInsight
+from events.resources.curator import WrittenCuratorRun, WrittenInsight
 from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.curator.asking import create_asker
 from ingest.curator.curator_commands import UserInsights, UserRuns, retract, undo

@@ -13,7 +13,7 @@ from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
 from events.http.fields import Uuid, text_given
 from events.platform.database import Connection
-from events.resources.erasures import Erasure
+from events.resources.operating import Erasure
 from events.types.tenancy import tenant_of
 from events.types.turn_contract import MAX_NAME_BYTES
 from ingest.erasure import subjects

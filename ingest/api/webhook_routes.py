@@ -11,7 +11,7 @@ from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection, see_tenant_of
-from events.resources.webhooks import AddedWebhook, Webhook, WebhooksPage
+from events.resources.operating import AddedWebhook, Webhook, WebhooksPage
 from events.webhooks import counts_of, webhooks_of
 from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.webhooks import webhook_commands

@@ -7,8 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Literal
 
-from events.core.evolution.entries import logged
-from events.core.evolution.migration import migration
+from events.core.evolution.migration import logged, migration
 from events.core.evolution.mining import Candidate, candidates, versions_in
 from events.core.evolution.planning import Plan, PlanError, planned, taken_names
 from events.core.fold import Present

@@ -57,7 +57,7 @@ def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
             raise missing("run", "run_id")
         if run.undone_at is not None:
             return None
-        undone = CuratorUndone(run_id=run.run_id, digests=run.digests, reason=reason)
+        undone = CuratorUndone(run_id=run.run_id, digests=run.ran.digests, reason=reason)
         acts = acts_of(runs.connection, runs.owner, all_keys(run))
         concluded = insights_of(runs.connection, runs.owner)
         after = [back for act in acts if (back := _taken_back(runs, act, concluded, reason)) is not None]

@@ -121,7 +121,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         insights=concluded,
         tombstones=tombstones(runs),
         asked=frozenset(
-            digest for run in fold(runs).values() for _, _, digest in asked_pairs(run.asked).values()
+            digest for run in fold(runs).values() for _, _, digest in asked_pairs(run.ran.asked).values()
         ),
     )
 

@@ -14,10 +14,10 @@ from events.platform.database import Connection, statement, tuples_of
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
+from events.store.batches import RoundResult
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
 from events.store.log import reason_of
-from events.store.subscription import RoundResult
 from ingest.curator.asking import create_asker
 from ingest.curator.runner import BehindError, curate
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from events.types.instants import InstantInvalidError, noon_of
-from events.types.turn_contract import MAX_TEXT_BYTES, TurnInvalidError, text_of
+from events.types.turn_contract import MAX_TEXT_BYTES, text_of
 from events.types.turns import Role
 
 MAX_MEMORIES = 100_000
@@ -49,10 +49,7 @@ class Memories:
             raise TextInvalidError(
                 where, f"is {size} bytes long; at most {MAX_TEXT_BYTES} are allowed, so split it"
             )
-        try:
-            text_of("text", text)
-        except TurnInvalidError as error:
-            raise TextInvalidError(where, f"{error.reason}; remove it") from None
+        text_of("text", text, lambda _, reason: TextInvalidError(where, f"{reason}; remove it"))
         if len(self.memories) >= MAX_MEMORIES:
             raise TextInvalidError(
                 where, f"is one memory too many; at most {MAX_MEMORIES} are allowed, so split it"

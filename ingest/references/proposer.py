@@ -8,14 +8,14 @@ from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
-from events.store.checkpoints import Processor
-from events.store.feed import LogFeed
-from events.store.log import announce, reason_of
-from events.store.subscription import (
+from events.store.batches import (
     Batches,
     RoundResult,
     handle_batch,
 )
+from events.store.checkpoints import Processor
+from events.store.feed import LogFeed
+from events.store.log import announce, reason_of
 from events.types.envelope import Event
 from events.types.turns import TurnRecorded
 from ingest.references.proposals import propose

@@ -14,14 +14,14 @@ from events.health.log_worker import LogWorker
 from events.platform.database import Connection, rows_of, statement, tuples_of
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
-from events.store.checkpoints import Processor
-from events.store.feed import LogFeed
-from events.store.log import event_if_readable
-from events.store.subscription import (
+from events.store.batches import (
     Batches,
     RoundResult,
     handle_batch,
 )
+from events.store.checkpoints import Processor
+from events.store.feed import LogFeed
+from events.store.log import event_if_readable
 from events.types.envelope import Event
 from events.types.tenancy import tenant_of
 from events.types.tombstones import Erased

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Generic, TypeVar
 
+from events.platform.chains import SEED
 from events.platform.database import Connection, statement
 from events.store.checkpoints import Claim, Processor, read_claimed
 from events.store.event_line import EventLine, EventLineError, parse_line, with_keys
-from events.store.verification import SEED
 from events.types.envelope import Event
 
 logger = logging.getLogger(__name__)
@@ -196,7 +196,7 @@ class StreamFeed(Generic[R]):
         events = self._genuine(connection, {claim: found for claim, found in lines.items() if found})
         missing = [claim for claim in claims if claim not in events]
         if missing:
-            events |= dict(read_claimed(connection, missing, limit=limit, keep_unreadable=True))
+            events |= dict(read_claimed(connection, missing, limit=limit))
         return [(claim, events[claim]) for claim in claims]
 
     def _genuine(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from events.health.log_worker import LogWorker
 from events.platform.database import Connection, statement
 from events.platform.settings import Settings
+from events.store.batches import RoundResult
 from events.store.checkpoints import Claim, LogHoleError, Processor
 from events.store.feed import LogFeed
-from events.store.subscription import RoundResult
 from projectors.kafka.publisher import Message, Publisher
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
 

@@ -85,7 +85,7 @@ def step(
             claims = [Claim(c.partition, c.position, min(c.head, until[c.partition])) for c in claims]
         if not claims:
             return 0
-        batches = read_claimed(connection, claims, limit=limit, keep_unreadable=True)
+        batches = read_claimed(connection, claims, limit=limit)
         events = [event for _, batch in batches for event in batch]
         use_schema(connection, schema)
         if park:

@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 
 from events.insights import insights_of
 from events.platform.database import Connection, statement
-from events.resources.insights import Insight
+from events.resources.curator import Insight
 from events.store import log
 from events.store.log import Unreadable
 from events.types.codec import encode

@@ -12,8 +12,14 @@ from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
-from events.resources.curator import CuratorRun, CuratorRunsPage
-from events.resources.insights import Insight, InsightSource, InsightSources, InsightsPage
+from events.resources.curator import (
+    CuratorRun,
+    CuratorRunsPage,
+    Insight,
+    InsightSource,
+    InsightSources,
+    InsightsPage,
+)
 from events.store.asking import Asking
 from retrieval.cards.query import ReaderIn, reader_of
 from retrieval.cards.slice import Slice

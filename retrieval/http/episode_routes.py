@@ -9,7 +9,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import invalid
-from events.resources.episodes import Episode, EpisodesPage, Explanation
+from events.resources.turns import Episode, EpisodesPage, Explanation
 from retrieval.episodes import PATH, TOPIC, EpisodeReader, Scored
 
 _MOST = 50

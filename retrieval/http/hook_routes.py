@@ -14,8 +14,7 @@ from events.http.answering import routes_of
 from events.http.errors import ProblemError
 from events.http.headers import security_headers
 from events.platform.settings import Settings
-from events.resources.hooks import HookAnswer, HookOutput
-from events.resources.recall import Prompt
+from events.resources.recall import HookAnswer, HookOutput, Prompt
 from events.types.json_values import JsonObject
 from retrieval.hooks import STARTS, Assistant, HookEvent, knows_something
 from retrieval.http.write_service import WriteService

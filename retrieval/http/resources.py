@@ -9,7 +9,7 @@ from operator import attrgetter
 from events.platform.modes import GENERAL_MODE
 from events.resources.cards import Card as CardResource
 from events.resources.cards import Contradiction, Kind, names_of
-from events.resources.insights import Insight
+from events.resources.curator import Insight
 from events.resources.recall import Answer, ChannelReport, RecalledCard
 from events.resources.recall import Prompt as PromptResource
 from projectors.cards.card import CARD_FIELDS, Card

@@ -15,8 +15,7 @@ from events.http.fields import text_given
 from events.http.places import Places
 from events.platform.settings import Settings
 from events.resources.resource import json_of
-from events.resources.sessions import SessionCheckpoint, SessionsPage
-from events.resources.turns import RecordedTurn, TurnEvent, TurnsPage
+from events.resources.turns import RecordedTurn, SessionCheckpoint, SessionsPage, TurnEvent, TurnsPage
 from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event

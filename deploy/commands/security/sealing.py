@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from deploy.instance import find
 from deploy.options import Given
 from deploy.progress import Progress
+from events.platform.chains import SEED
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.settings import Settings, SettingsError
@@ -22,7 +23,7 @@ from events.store import archive, log
 from events.store.archive import ImportSummary, export_lines, import_lines
 from events.store.event_line import EventLine, parse_line
 from events.store.log import heads
-from events.store.verification import SEED, verify
+from events.store.verification import verify
 from events.types.codec import visible_names
 from events.types.json_values import Json
 

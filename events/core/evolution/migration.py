@@ -5,13 +5,42 @@ one value does not harm the others.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
 
 from events.core.patches import Op, applied_one
 from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, evolution_log
+from events.types.core import SchemaPromoted, SchemaProposed, SchemaReverted
 from events.types.json_values import Json, JsonObject
 
+EvolutionKind = Literal["proposal", "promotion", "reversion"]
 _KEPT = ("description", "createdAt", "confidence", "usageCount")
+
+LOG_END = f"/{META}/{EVOLUTION}/-"
+
+
+def logged(
+    payload: SchemaProposed | SchemaPromoted | SchemaReverted, at: datetime
+) -> tuple[EvolutionKind, dict[str, object]]:
+    """Returns the kind of a change of the schema, and its entry in the log of the document."""
+    entry: dict[str, object] = {
+        "timestamp": at.isoformat(),
+        "newCategory": payload.name,
+        "reason": payload.rationale,
+    }
+    if isinstance(payload, SchemaProposed):
+        entry |= {
+            "change": "proposed", "candidate": payload.candidate, "instances": list(payload.instances),
+            "occurrences": payload.occurrences, "score": payload.score,
+        }  # fmt: skip
+        return "proposal", entry
+    if isinstance(payload, SchemaPromoted):
+        entry |= {
+            "change": "promoted", "candidate": payload.candidate, "schema": payload.schema, "moved": payload.moved,
+        }  # fmt: skip
+        return "promotion", entry
+    return "reversion", entry | {"change": "reverted"}
 
 
 class _Moving:
@@ -45,7 +74,7 @@ def migration(document: Json, entry: JsonObject) -> list[Op]:
         logged["moved"] = _revert(moving, entry["newCategory"])
     if not moving.has((META,)):
         moving.do(op="add", path=f"/{META}", value={EVOLUTION: []})
-    moving.do(op="add", path=f"/{META}/{EVOLUTION}/-", value=logged)
+    moving.do(op="add", path=LOG_END, value=logged)
     return moving.ops
 
 

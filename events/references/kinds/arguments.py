@@ -68,9 +68,7 @@ def item_id(name: str, value: object) -> str:
 
 def item_ids(name: str, value: object) -> list[str]:
     """Checks a list of different ids."""
-    if not isinstance(value, list) or len(value) > MAX_ITEMS:
-        raise ReferenceInvalidError(name, f"must be a list of at most {MAX_ITEMS} ids")
-    ids = [item_id(name, each) for each in value]
+    ids = [item_id(name, each) for each in _listed(name, value, "ids")]
     if len(set(ids)) != len(ids):
         raise ReferenceInvalidError(name, "holds an id twice")
     return ids
@@ -78,9 +76,7 @@ def item_ids(name: str, value: object) -> list[str]:
 
 def texts(name: str, value: object) -> list[str]:
     """Checks a list of texts."""
-    if not isinstance(value, list) or len(value) > MAX_ITEMS:
-        raise ReferenceInvalidError(name, f"must be a list of at most {MAX_ITEMS} texts")
-    return [text(name, each) for each in value]
+    return [text(name, each) for each in _listed(name, value, "texts")]
 
 
 def day(name: str, value: object) -> str:
@@ -122,6 +118,12 @@ def pointer(name: str, value: object) -> str:
 
 def anything(_: str, value: object) -> object:
     """Accepts every value."""
+    return value
+
+
+def _listed(name: str, value: object, what: str) -> list[object]:
+    if not isinstance(value, list) or len(value) > MAX_ITEMS:
+        raise ReferenceInvalidError(name, f"must be a list of at most {MAX_ITEMS} {what}")
     return value
 
 

@@ -12,8 +12,8 @@ from events.platform.failures import in_a_line
 from events.platform.isolation import isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
+from events.store.batches import RoundResult
 from events.store.feed import Feed, LogFeed
-from events.store.subscription import RoundResult
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.extraction import erased_turns

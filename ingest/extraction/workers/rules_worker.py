@@ -13,15 +13,15 @@ from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.store import log
-from events.store.checkpoints import Claim, Processor, past
-from events.store.feed import Feed, LogFeed
-from events.store.log import Unreadable
-from events.store.subscription import (
+from events.store.batches import (
     Batches,
     BatchLimit,
     RoundResult,
     handle_batch,
 )
+from events.store.checkpoints import Claim, Processor, past
+from events.store.feed import Feed, LogFeed
+from events.store.log import Unreadable
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns

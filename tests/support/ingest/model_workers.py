@@ -56,7 +56,7 @@ def events_of(connection: Connection, *users: str) -> list[Event]:
         head = log.heads(connection)[partition]
         if head:
             claim = Claim(partition, 0, head)
-            [(_, page)] = read_claimed(connection, [claim], limit=head, keep_unreadable=True)
+            [(_, page)] = read_claimed(connection, [claim], limit=head)
             found += [event for event in page if event.user_id in users]
     return found
 

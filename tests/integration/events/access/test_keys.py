@@ -18,6 +18,8 @@ from events.access.keys import KeyInvalidError
 from events.access.principal import Principal
 from events.platform.database import Connection
 
+pytestmark = pytest.mark.anyio
+
 HOUR = timedelta(hours=1)
 
 
@@ -48,7 +50,9 @@ async def cached(cache: KeyCache, text: str) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_a_key_gives_its_principal_and_its_text_is_nowhere(database: str, connection: Connection) -> None:
+async def test_a_key_gives_its_principal_and_its_text_is_nowhere(
+    database: str, connection: Connection
+) -> None:
     made, text = keys.create(
         connection, name="app", scopes=["read", "push"], tenant="acme", users=["ada"], projects=["p"], modes=["m"]
     )  # fmt: skip
@@ -58,100 +62,82 @@ def test_a_key_gives_its_principal_and_its_text_is_nowhere(database: str, connec
     assert row is not None
     assert secret not in row[0]
 
-    async def use() -> None:
-        async with caches(database) as [cache]:
-            assert await cache.principal(text) == Principal(
-                tenant="acme", key_id=made.key_id, scopes=frozenset({"read", "push"}),
-                users=frozenset({"ada"}), projects=frozenset({"p"}), modes=frozenset({"m"}),
-            )  # fmt: skip
-            other = keys.new_text()
-            assert await cache.principal(other) is None
-            assert await cache.principal(text[:21] + other[21:]) is None, "the id alone opens nothing"
-            for wrong in ("", "clk_", text[:-1], f"{text}x", text.upper(), f"{text}\n"):
-                assert await cache.principal(wrong) is None
-
-    asyncio.run(use())
+    async with caches(database) as [cache]:
+        assert await cache.principal(text) == Principal(
+            tenant="acme", key_id=made.key_id, scopes=frozenset({"read", "push"}),
+            users=frozenset({"ada"}), projects=frozenset({"p"}), modes=frozenset({"m"}),
+        )  # fmt: skip
+        other = keys.new_text()
+        assert await cache.principal(other) is None
+        assert await cache.principal(text[:21] + other[21:]) is None, "the id alone opens nothing"
+        for wrong in ("", "clk_", text[:-1], f"{text}x", text.upper(), f"{text}\n"):
+            assert await cache.principal(wrong) is None
 
 
-def test_many_first_requests_with_one_key_share_a_lookup(database: str, connection: Connection) -> None:
+async def test_many_first_requests_with_one_key_share_a_lookup(database: str, connection: Connection) -> None:
     made, text = keys.create(connection, name="app", scopes=["read"])
 
-    async def use() -> None:
-        async with caches(database) as [cache]:
-            found = await asyncio.gather(*(cache.principal(text) for _ in range(500)))
-            assert {each and each.key_id for each in found} == {made.key_id}
-            guesses = (cache.principal(keys.new_text()) for _ in range(500))
-            answers = await asyncio.gather(*guesses, return_exceptions=True)
-            assert {type(each) for each in answers} == {type(None), KeysUnavailableError}
-
-    asyncio.run(use())
+    async with caches(database) as [cache]:
+        found = await asyncio.gather(*(cache.principal(text) for _ in range(500)))
+        assert {each and each.key_id for each in found} == {made.key_id}
+        guesses = (cache.principal(keys.new_text()) for _ in range(500))
+        answers = await asyncio.gather(*guesses, return_exceptions=True)
+        assert {type(each) for each in answers} == {type(None), KeysUnavailableError}
 
 
-def test_every_process_learns_of_a_revocation(database: str, connection: Connection) -> None:
+async def test_every_process_learns_of_a_revocation(database: str, connection: Connection) -> None:
     made, text = keys.create(connection, name="app", scopes=["read"])
 
-    async def use() -> None:
-        async with caches(database, 3) as processes:
-            for cache in processes:
-                await cached(cache, text)
-            keys.revoke(connection, made.key_id)
-            for cache in processes:
-                await eventually_refused(cache, text)
-
-    asyncio.run(use())
+    async with caches(database, 3) as processes:
+        for cache in processes:
+            await cached(cache, text)
+        keys.revoke(connection, made.key_id)
+        for cache in processes:
+            await eventually_refused(cache, text)
     with pytest.raises(psycopg.errors.RaiseException, match="revoked for good"):
         connection.execute("UPDATE access.api_keys SET revoked_at = NULL")
     with pytest.raises(psycopg.errors.RaiseException, match="not deleted"):
         connection.execute("DELETE FROM access.api_keys")
 
 
-def test_a_lost_notification_only_delays_a_revocation(database: str, connection: Connection) -> None:
+async def test_a_lost_notification_only_delays_a_revocation(database: str, connection: Connection) -> None:
     _, text = keys.create(connection, name="app", scopes=["read"])
 
-    async def use() -> None:
-        async with caches(database) as [cache]:
-            await cached(cache, text)
-            # The trigger sends the notification and counts the change. Here only the change is counted.
-            with connection.transaction():
-                connection.execute("ALTER TABLE access.api_keys DISABLE TRIGGER announce_change")
-                connection.execute("UPDATE access.revision SET number = number + 1")
-                connection.execute(
-                    "UPDATE access.api_keys SET revoked_at = now(), revision = (SELECT number FROM access.revision)"
-                )
-            await eventually_refused(cache, text)
-
-    asyncio.run(use())
+    async with caches(database) as [cache]:
+        await cached(cache, text)
+        # The trigger sends the notification and counts the change. Here only the change is counted.
+        with connection.transaction():
+            connection.execute("ALTER TABLE access.api_keys DISABLE TRIGGER announce_change")
+            connection.execute("UPDATE access.revision SET number = number + 1")
+            connection.execute(
+                "UPDATE access.api_keys SET revoked_at = now(), revision = (SELECT number FROM access.revision)"
+            )
+        await eventually_refused(cache, text)
 
 
-def test_a_key_that_is_made_after_it_was_refused_counts(database: str, connection: Connection) -> None:
+async def test_a_key_that_is_made_after_it_was_refused_counts(database: str, connection: Connection) -> None:
     text = keys.new_text()
 
-    async def use() -> None:
-        async with caches(database) as [cache]:
-            async with asyncio.timeout(30):
-                while keys.key_id_of(text) not in cache.known:
-                    assert await cache.principal(text) is None
-                    await asyncio.sleep(0.01)
-            keys.create(connection, name="app", scopes=["read"], text=text)
-            async with asyncio.timeout(30):
-                while await cache.principal(text) is None:
-                    await asyncio.sleep(0.01)
-
-    asyncio.run(use())
+    async with caches(database) as [cache]:
+        async with asyncio.timeout(30):
+            while keys.key_id_of(text) not in cache.known:
+                assert await cache.principal(text) is None
+                await asyncio.sleep(0.01)
+        keys.create(connection, name="app", scopes=["read"], text=text)
+        async with asyncio.timeout(30):
+            while await cache.principal(text) is None:
+                await asyncio.sleep(0.01)
 
 
-def test_a_rotated_key_counts_until_its_overlap_ends(database: str, connection: Connection) -> None:
+async def test_a_rotated_key_counts_until_its_overlap_ends(database: str, connection: Connection) -> None:
     old, old_text = keys.create(connection, name="app", scopes=["read"], users=["ada"])
     new, new_text = keys.rotate(connection, old.key_id, overlap=HOUR)
     assert (new.users, new.scopes, new.replaces) == (["ada"], ["read"], old.key_id)
     _, gone = keys.rotate(connection, new.key_id, overlap=timedelta())
 
-    async def use() -> None:
-        async with caches(database) as [cache]:
-            for text, opens in ((old_text, True), (new_text, False), (gone, True)):
-                assert (await cache.principal(text) is not None) == opens
-
-    asyncio.run(use())
+    async with caches(database) as [cache]:
+        for text, opens in ((old_text, True), (new_text, False), (gone, True)):
+            assert (await cache.principal(text) is not None) == opens
     assert [key.status(datetime.now(UTC)) for key in keys.listed(connection)] == ["valid", "expired", "valid"]
     with pytest.raises(KeyInvalidError, match="is expired"):
         keys.rotate(connection, new.key_id, overlap=HOUR)
@@ -162,31 +148,26 @@ def test_a_rotated_key_counts_until_its_overlap_ends(database: str, connection: 
     assert expires < datetime.now(UTC) + 2 * HOUR
 
 
-def test_known_keys_go_on_while_postgres_is_away(database: str, connection: Connection) -> None:
+async def test_known_keys_go_on_while_postgres_is_away(database: str, connection: Connection) -> None:
     _, text = keys.create(connection, name="app", scopes=["read"])
     _, short = keys.create(connection, name="app", scopes=["read"], expires_at=datetime.now(UTC) + HOUR)
     name = connection.info.dbname
 
-    async def use() -> None:
-        async with caches(database) as [cache]:
-            for each in (text, short):
-                await cached(cache, each)
-            server = make_conninfo(database, dbname="postgres")
-            with psycopg.connect(server, autocommit=True) as owner:
-                forbid = SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
-                owner.execute(forbid.format(Identifier(name), SQL("false")))
-                owner.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
-                )
-                try:
-                    assert await cache.principal(text) is not None
-                    assert await cache.principal(text[:-3] + "AAA") is None
-                    with pytest.raises(KeysUnavailableError):
-                        await cache.principal(keys.new_text())
-                finally:
-                    owner.execute(forbid.format(Identifier(name), SQL("true")))
-
-    asyncio.run(use())
+    async with caches(database) as [cache]:
+        for each in (text, short):
+            await cached(cache, each)
+        server = make_conninfo(database, dbname="postgres")
+        with psycopg.connect(server, autocommit=True) as owner:
+            forbid = SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
+            owner.execute(forbid.format(Identifier(name), SQL("false")))
+            owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+            try:
+                assert await cache.principal(text) is not None
+                assert await cache.principal(text[:-3] + "AAA") is None
+                with pytest.raises(KeysUnavailableError):
+                    await cache.principal(keys.new_text())
+            finally:
+                owner.execute(forbid.format(Identifier(name), SQL("true")))
 
 
 def test_unfit_rights_are_refused_with_the_field(connection: Connection) -> None:

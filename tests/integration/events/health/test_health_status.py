@@ -1,6 +1,7 @@
 """The health of every stage is true. An unknown number is shown as unknown and never as zero."""
 
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -238,14 +239,11 @@ def test_an_unreported_rate_is_computed_from_two_probes(
 ) -> None:
     Processor("stray").open(connection)
     log.append(connection, [turn("u1", "one"), turn("u1", "two")])
-    looking = Overviews(Settings(database_url=database, redis_url=redis_url))
-    try:
+    with closing(Overviews(Settings(database_url=database, redis_url=redis_url))) as looking:
         assert next(stage for stage in looking().stages if stage.name == "stray").rate is None
         move(connection, "stray", 0, "now()")
         stray = next(stage for stage in looking().stages if stage.name == "stray")
         assert (stray.rate or 0) > 0
-    finally:
-        looking.close()
 
 
 def test_the_backlog_counts_what_waits_whether_the_delivered_is_trimmed_or_not(
@@ -314,16 +312,13 @@ def test_an_extractors_counts_are_those_of_each_workers_last_process() -> None:
 
 
 def test_watching_continues_after_postgres_cut_the_connection(database: str, connection: Connection) -> None:
-    watch = LogMonitor(database, "watching")
-    try:
+    with closing(LogMonitor(database, "watching")) as watch:
         assert watch().events == 0
         connection.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
             "WHERE application_name = 'cardlog watching'"
         )
         assert watch().events == 0, "the server is there"
-    finally:
-        watch.close()
 
 
 def test_while_postgres_is_away_every_stage_that_was_there_is_unknown(

@@ -29,6 +29,8 @@ from tests.support.conversing import day
 from tests.support.projectors.folding import count
 from tests.support.waiting import eventually
 
+pytestmark = pytest.mark.anyio
+
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
@@ -37,30 +39,23 @@ def turns(user: str, count: int = 100) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("away", [False, True], ids=["redis", "redis away"])
-def test_a_subject_gets_its_burst_and_then_waits(redis_url: str, away: bool) -> None:
-    async def take() -> None:
-        # One unit in 1,000 s: the test cannot be slow enough for another one.
-        limiter = RateLimiter(NOWHERE if away else redis_url, 0.001, 3)
-        subject = f"key/{uuid4()}"
-        try:
-            assert [await limiter.take(subject, 1) for _ in range(3)] == [0, 0, 0]
-            assert 900 < await limiter.take(subject, 1) <= 1000
-            assert await limiter.take(f"other {subject}", 1) == 0
-        finally:
-            await limiter.close()
-
-    asyncio.run(take())
+async def test_a_subject_gets_its_burst_and_then_waits(redis_url: str, away: bool) -> None:
+    limiter = RateLimiter(NOWHERE if away else redis_url, 0.001, 3)
+    subject = f"key/{uuid4()}"
+    try:
+        assert [await limiter.take(subject, 1) for _ in range(3)] == [0, 0, 0]
+        assert 900 < await limiter.take(subject, 1) <= 1000
+        assert await limiter.take(f"other {subject}", 1) == 0
+    finally:
+        await limiter.close()
 
 
-def test_processes_share_the_buckets_and_no_name_stands_in_redis(redis_url: str, redis: Redis) -> None:
-    async def take() -> None:
-        limiters = [RateLimiter(redis_url, 0.001, 2) for _ in range(2)]
-        waits = [await limiter.take("user/default/ada", 1) for limiter in limiters * 2]
-        assert [wait > 0 for wait in waits] == [False, False, True, True]
-        for limiter in limiters:
-            await limiter.close()
-
-    asyncio.run(take())
+async def test_processes_share_the_buckets_and_no_name_stands_in_redis(redis_url: str, redis: Redis) -> None:
+    limiters = [RateLimiter(redis_url, 0.001, 2) for _ in range(2)]
+    waits = [await limiter.take("user/default/ada", 1) for limiter in limiters * 2]
+    assert [wait > 0 for wait in waits] == [False, False, True, True]
+    for limiter in limiters:
+        await limiter.close()
     names = list(redis.scan_iter("*rate*"))
     assert names
     assert all("ada" not in str(name) and redis.ttl(name) > 0 for name in names)
@@ -100,39 +95,33 @@ def request(**document: Any) -> Request:
     return Request(scope)
 
 
-def test_each_question_of_a_batch_counts_for_its_user(redis_url: str) -> None:
+async def test_each_question_of_a_batch_counts_for_its_user(redis_url: str) -> None:
     # A batch takes most of the bucket, which needs half a minute to hold enough for another one.
     limits = RequestLimits(Settings(redis_url=redis_url, user_rate=1, rate_burst_s=40))
     users = [f"ada {uuid4()}", f"bea {uuid4()}"]
     questions = [{"user_id": user, "query": "where?"} for user in users * 16]
 
-    async def run() -> None:
-        async with limits.admitted(request(questions=questions), Principal()):
-            pass
-        for user in users:
-            again = [{**each, "user_id": user} for each in questions]
-            with pytest.raises(ProblemError, match="this user asks faster"):
-                async with limits.admitted(request(questions=again), Principal()):
-                    pass
-        await limits.close()
-
-    asyncio.run(run())
+    async with limits.admitted(request(questions=questions), Principal()):
+        pass
+    for user in users:
+        again = [{**each, "user_id": user} for each in questions]
+        with pytest.raises(ProblemError, match="this user asks faster"):
+            async with limits.admitted(request(questions=again), Principal()):
+                pass
+    await limits.close()
 
 
-def test_requests_about_one_user_at_the_same_time_are_limited() -> None:
+async def test_requests_about_one_user_at_the_same_time_are_limited() -> None:
     limits = RequestLimits(Settings(user_concurrency=1))
     app, other = Principal(key_id="app"), Principal(key_id="other")
 
-    async def run() -> None:
-        async with AsyncExitStack() as running:
-            await running.enter_async_context(limits.admitted(request(user_id="ada"), app))
-            with pytest.raises(ProblemError, match="this user already has 1"):
-                await running.enter_async_context(limits.admitted(request(user_id="ada"), other))
-            await running.enter_async_context(limits.admitted(request(user_id="bob"), app))
-        async with limits.admitted(request(user_id="ada"), app):
-            pass
-
-    asyncio.run(run())
+    async with AsyncExitStack() as running:
+        await running.enter_async_context(limits.admitted(request(user_id="ada"), app))
+        with pytest.raises(ProblemError, match="this user already has 1"):
+            await running.enter_async_context(limits.admitted(request(user_id="ada"), other))
+        await running.enter_async_context(limits.admitted(request(user_id="bob"), app))
+    async with limits.admitted(request(user_id="ada"), app):
+        pass
 
 
 def test_a_page_is_limited() -> None:

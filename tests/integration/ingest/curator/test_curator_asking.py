@@ -79,9 +79,9 @@ def test_an_open_pair_is_asked_once_and_its_answer_is_a_relation(
     [(later, predicate, earlier)] = relations(connection)
     assert (predicate, "loud" in later, "plays" in earlier) == ("state_change", True, True)
     [made] = runs_in(runs_of(connection, "ada")).values()
-    assert (made.model, made.usage.calls, len(made.asked)) == (api.settings.model, 1, 1)
+    assert (made.ran.model, made.ran.usage.calls, len(made.ran.asked)) == (api.settings.model, 1, 1)
     # The cost is in the log, where the budget counts it.
-    assert TokenBudget(DAY, ("CuratorRan",)).left(connection, "ada") == DAY - made.usage.tokens < DAY
+    assert TokenBudget(DAY, ("CuratorRan",)).left(connection, "ada") == DAY - made.ran.usage.tokens < DAY
     assert run(connection, api).events == ()
     # The same words under other ids are the same question.
     tell(connection, database, *[(day + 60, text) for day, text in TOLD])
@@ -104,8 +104,8 @@ def test_rubbish_is_refused_and_the_rest_is_kept(
     )
     run(connection, messages)
     [made] = runs_in(runs_of(connection, "ada")).values()
-    [act] = [each for each in made.keys if "connect" in each]
-    assert made.refused == 5
+    [act] = [each for each in made.ran.keys if "connect" in each]
+    assert made.ran.refused == 5
     fold(database)
     [(reason,)] = connection.execute("SELECT reason FROM cards.relations WHERE actor = 'curator'").fetchall()
     assert act
@@ -121,7 +121,7 @@ def test_an_answer_that_is_no_list_adds_nothing_and_costs(
     messages.trouble = lambda _: answer
     run(connection, messages)
     [made] = runs_in(runs_of(connection, "ada")).values()
-    assert (made.keys, made.refused, made.usage.calls) == ((), 1, 1)
+    assert (made.ran.keys, made.ran.refused, made.ran.usage.calls) == ((), 1, 1)
 
 
 def test_hostile_words_stay_data_and_reach_only_their_own_pair(

@@ -72,5 +72,5 @@ def test_a_hostile_model_merges_nobody_and_its_rest_is_counted(connection: Conne
     [proposal] = waiting(connection)
     assert (proposal.score, proposal.evidence) == (0.8, ("They are one.", "one name begins like the other"))
     [run] = runs_in(runs_of(connection, "ada")).values()
-    assert run.refused > 0
+    assert run.ran.refused > 0
     assert len(merges(connection)) == 2

@@ -62,8 +62,8 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
     assert tombstones(left) == {kept.digest}
     runs = runs_in(left)
     assert runs[run].undone_reason == "wrong"
-    assert [each.digests for each in runs.values() if each.digests] == [(kept.digest,)]
-    assert [each.asked for each in runs.values() if each.asked] == [entries[1:]]
+    assert [each.ran.digests for each in runs.values() if each.ran.digests] == [(kept.digest,)]
+    assert [each.ran.asked for each in runs.values() if each.ran.asked] == [entries[1:]]
     assert curate(connection, "ada").events == ()
 
 

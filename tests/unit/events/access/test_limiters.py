@@ -8,46 +8,42 @@ from events.access.fair_share import ANYONE, Asker
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from tests.support.limiting import Clock, standing_line
 
-
-def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
-    async def run() -> None:
-        room, served = ConcurrencyLimiter(2, 30.0), list[int]()
-        leave = [asyncio.Event() for _ in range(4)]
-
-        async def visit(number: int) -> None:
-            async with room.place((f"tenant {number}", "key")):
-                served.append(number)
-                await leave[number].wait()
-
-        async with asyncio.TaskGroup() as group:
-            for number in range(4):
-                group.create_task(visit(number))
-            while room.waiting < 2:
-                await asyncio.sleep(0)
-            assert served == [0, 1]
-            leave[1].set()
-            while len(served) < 3:
-                await asyncio.sleep(0)
-            assert (served, room.waiting) == ([0, 1, 2], 1)
-            for each in leave:
-                each.set()
-        assert (served, room.waiting) == ([0, 1, 2, 3], 0)
-
-    asyncio.run(run())
+pytestmark = pytest.mark.anyio
 
 
-def test_a_caller_who_waits_too_long_is_refused_and_takes_no_place() -> None:
-    async def run() -> None:
-        room = ConcurrencyLimiter(1, 0.01)
-        async with room.place():
-            with pytest.raises(SaturatedError, match="no place of 1 for recalls"):
-                async with room.place():
-                    pass
-        assert room.waiting == 0
-        async with room.place():
-            pass
+async def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
+    room, served = ConcurrencyLimiter(2, 30.0), list[int]()
+    leave = [asyncio.Event() for _ in range(4)]
 
-    asyncio.run(run())
+    async def visit(number: int) -> None:
+        async with room.place((f"tenant {number}", "key")):
+            served.append(number)
+            await leave[number].wait()
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(4):
+            group.create_task(visit(number))
+        while room.waiting < 2:
+            await asyncio.sleep(0)
+        assert served == [0, 1]
+        leave[1].set()
+        while len(served) < 3:
+            await asyncio.sleep(0)
+        assert (served, room.waiting) == ([0, 1, 2], 1)
+        for each in leave:
+            each.set()
+    assert (served, room.waiting) == ([0, 1, 2, 3], 0)
+
+
+async def test_a_caller_who_waits_too_long_is_refused_and_takes_no_place() -> None:
+    room = ConcurrencyLimiter(1, 0.01)
+    async with room.place():
+        with pytest.raises(SaturatedError, match="no place of 1 for recalls"):
+            async with room.place():
+                pass
+    assert room.waiting == 0
+    async with room.place():
+        pass
 
 
 def served_by(room: ConcurrencyLimiter, asked: list[tuple[Asker, float]]) -> list[Asker]:
@@ -95,132 +91,120 @@ def test_who_asks_dearly_gets_fewer_turns() -> None:
     assert order[:5].count(cheap) == 4
 
 
-def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(
+async def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock(monkeypatch)
 
-    async def run() -> None:
-        room, leave = ConcurrencyLimiter(4, 30.0, standing_s=3.0), asyncio.Event()
-        saturated: dict[str, list[bool]] = {"loud": [], "quiet": []}
+    room, leave = ConcurrencyLimiter(4, 30.0, standing_s=3.0), asyncio.Event()
+    saturated: dict[str, list[bool]] = {"loud": [], "quiet": []}
 
-        async def visit(tenant: str, cost: float) -> None:
-            async with room.place((tenant, "key"), cost):
-                saturated[tenant].append(room.saturated)
-                await leave.wait()
+    async def visit(tenant: str, cost: float) -> None:
+        async with room.place((tenant, "key"), cost):
+            saturated[tenant].append(room.saturated)
+            await leave.wait()
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(20):
-                group.create_task(visit("loud", 4.0))
-            while room.waiting < 19:
-                await asyncio.sleep(0)
-            clock.later += 2.0
-            group.create_task(visit("quiet", 1.0))
-            while not saturated["quiet"]:
-                await asyncio.sleep(0)
-            leave.set()
-        assert saturated == {"loud": [False, *[True] * 19], "quiet": [False]}
-        assert room.waiting == 0
-
-    asyncio.run(run())
-
-
-def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_early(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock(monkeypatch)
-
-    async def run() -> None:
-        room = ConcurrencyLimiter(2, 100.0, standing_s=10.0)
-        others = asyncio.Event()
-        served: list[str] = []
-
-        async def visit(name: str) -> None:
-            await room.admit((name, "key"))
-            async with room.place((name, "key")):
-                served.append(name)
-                await others.wait()
-
-        async with standing_line(room, clock) as burst:
-            late = asyncio.create_task(visit("burst"))
-            quiet = asyncio.create_task(visit("quiet"))
-            while "quiet" not in served:
-                await asyncio.sleep(0)
-            clock.later += 11.0
-            with pytest.raises(SaturatedError, match="within 10 s"):
-                await late
-        others.set()
-        await quiet
-        assert (burst, room.waiting) == ([*range(20)], 0)
-        await visit("burst")
-
-    asyncio.run(run())
-
-
-def test_a_line_that_is_empty_for_a_moment_still_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-
-    async def run() -> None:
-        room, leave = ConcurrencyLimiter(2, 100.0, standing_s=10.0), asyncio.Semaphore(0)
-        served: list[int] = []
-
-        async def visit(number: int) -> None:
-            await room.admit(ANYONE)
-            async with room.place():
-                served.append(number)
-                await leave.acquire()
-
-        async with asyncio.TaskGroup() as group:
-            for number in range(2):
-                group.create_task(visit(number))
-            while not room.waiting:
-                await asyncio.sleep(0)
-            clock.later += 11.0
-            leave.release()
-            while len(served) < 2:
-                await asyncio.sleep(0)
-            for number in range(2, 9):
-                group.create_task(visit(number))
-            while room.waiting < 7:
-                await asyncio.sleep(0)
-            late = asyncio.create_task(visit(9))
+    async with asyncio.TaskGroup() as group:
+        for _ in range(20):
+            group.create_task(visit("loud", 4.0))
+        while room.waiting < 19:
             await asyncio.sleep(0)
-            clock.later += 11.0
-            with pytest.raises(SaturatedError, match="within 10 s"):
-                await late
-            for _ in range(10):
-                leave.release()
-        assert served == [*range(9)]
+        clock.later += 2.0
+        group.create_task(visit("quiet", 1.0))
+        while not saturated["quiet"]:
+            await asyncio.sleep(0)
+        leave.set()
+    assert saturated == {"loud": [False, *[True] * 19], "quiet": [False]}
+    assert room.waiting == 0
 
-    asyncio.run(run())
 
-
-def test_slow_answers_of_before_refuse_nobody_who_comes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Clock(monkeypatch)
 
-    async def run() -> None:
-        room, leave = ConcurrencyLimiter(2, 1000.0, standing_s=10.0), asyncio.Semaphore(0)
+    room = ConcurrencyLimiter(2, 100.0, standing_s=10.0)
+    others = asyncio.Event()
+    served: list[str] = []
 
-        async def visit() -> None:
-            await room.admit(ANYONE)
-            async with room.place():
-                await leave.acquire()
+    async def visit(name: str) -> None:
+        await room.admit((name, "key"))
+        async with room.place((name, "key")):
+            served.append(name)
+            await others.wait()
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(12):
-                group.create_task(visit())
-            while room.waiting < 11:
-                await asyncio.sleep(0)
-            for left in reversed(range(11)):
-                clock.later += 40.0
-                leave.release()
-                while room.waiting > left:
-                    await asyncio.sleep(0)
-            leave.release()
+    async with standing_line(room, clock) as burst:
+        late = asyncio.create_task(visit("burst"))
+        quiet = asyncio.create_task(visit("quiet"))
+        while "quiet" not in served:
+            await asyncio.sleep(0)
+        clock.later += 11.0
+        with pytest.raises(SaturatedError, match="within 10 s"):
+            await late
+    others.set()
+    await quiet
+    assert (burst, room.waiting) == ([*range(20)], 0)
+    await visit("burst")
+
+
+async def test_a_line_that_is_empty_for_a_moment_still_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    room, leave = ConcurrencyLimiter(2, 100.0, standing_s=10.0), asyncio.Semaphore(0)
+    served: list[int] = []
+
+    async def visit(number: int) -> None:
+        await room.admit(ANYONE)
+        async with room.place():
+            served.append(number)
+            await leave.acquire()
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(2):
+            group.create_task(visit(number))
+        while not room.waiting:
+            await asyncio.sleep(0)
+        clock.later += 11.0
         leave.release()
-        await asyncio.wait_for(visit(), 5)
+        while len(served) < 2:
+            await asyncio.sleep(0)
+        for number in range(2, 9):
+            group.create_task(visit(number))
+        while room.waiting < 7:
+            await asyncio.sleep(0)
+        late = asyncio.create_task(visit(9))
+        await asyncio.sleep(0)
+        clock.later += 11.0
+        with pytest.raises(SaturatedError, match="within 10 s"):
+            await late
+        for _ in range(10):
+            leave.release()
+    assert served == [*range(9)]
 
-    asyncio.run(run())
+
+async def test_slow_answers_of_before_refuse_nobody_who_comes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    room, leave = ConcurrencyLimiter(2, 1000.0, standing_s=10.0), asyncio.Semaphore(0)
+
+    async def visit() -> None:
+        await room.admit(ANYONE)
+        async with room.place():
+            await leave.acquire()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(12):
+            group.create_task(visit())
+        while room.waiting < 11:
+            await asyncio.sleep(0)
+        for left in reversed(range(11)):
+            clock.later += 40.0
+            leave.release()
+            while room.waiting > left:
+                await asyncio.sleep(0)
+        leave.release()
+    leave.release()
+    await asyncio.wait_for(visit(), 5)
 
 
 def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
@@ -243,29 +227,28 @@ def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
     assert asyncio.run(run()) == ["first", "long", "short", "long", "short", *["long"] * 4]
 
 
-def test_what_a_request_waited_for_one_place_counts_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_a_request_waited_for_one_place_counts_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Clock(monkeypatch)
 
-    async def run() -> None:
-        outer, inner, refused = ConcurrencyLimiter(1, 600.0), ConcurrencyLimiter(1, 200.0), asyncio.Event()
+    outer, inner, refused = ConcurrencyLimiter(1, 600.0), ConcurrencyLimiter(1, 200.0), asyncio.Event()
 
-        async def visit() -> None:
-            async with outer.place():
-                try:
-                    async with inner.place():
-                        pass
-                except SaturatedError:
-                    refused.set()
+    async def visit() -> None:
+        async with outer.place():
+            try:
+                async with inner.place():
+                    pass
+            except SaturatedError:
+                refused.set()
 
-        async with inner.place():
-            async with outer.place():
-                visitor = asyncio.create_task(visit())
-                while not outer.waiting:
-                    await asyncio.sleep(0)
-                clock.later = 300.0
-            for _ in range(100):
+    async with inner.place():
+        async with outer.place():
+            visitor = asyncio.create_task(visit())
+            while not outer.waiting:
                 await asyncio.sleep(0)
-            assert refused.is_set()
-        await visitor
-
-    asyncio.run(run())
+            clock.later = 300.0
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert refused.is_set()
+    await visitor

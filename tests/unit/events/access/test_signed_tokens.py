@@ -18,6 +18,8 @@ from events.access.principal import Principal
 from events.access.signed_tokens import SignedTokens, usable_keys
 from events.platform.settings import Settings, SettingsError
 
+pytestmark = pytest.mark.anyio
+
 OURS, STRANGER = generate_private_key(SECP256R1()), generate_private_key(SECP256R1())
 AUDIENCE, ISSUER = "https://memory.example", "https://login.example"
 
@@ -137,28 +139,22 @@ def test_secret_small_and_encryption_keys_are_left_out() -> None:
             usable_keys(broken)
 
 
-def test_keys_that_were_read_stay_while_their_source_is_away(settings: Settings) -> None:
-    async def use() -> None:
-        tokens = SignedTokens(settings, refresh_s=0, again_s=0)
-        file = Path(settings.jwt_jwks)
-        assert await tokens.principal(token()) is not None
-        file.write_text(json.dumps({"keys": [jwk(OURS), jwk(STRANGER, "two")]}))
-        assert await tokens.principal(token(STRANGER, kid="two")) is not None, "an unknown key id reads again"
-        file.unlink()
-        assert await tokens.principal(token(STRANGER, kid="three")) is None
-        assert await tokens.principal(token()) is not None
-
-    asyncio.run(use())
+async def test_keys_that_were_read_stay_while_their_source_is_away(settings: Settings) -> None:
+    tokens = SignedTokens(settings, refresh_s=0, again_s=0)
+    file = Path(settings.jwt_jwks)
+    assert await tokens.principal(token()) is not None
+    file.write_text(json.dumps({"keys": [jwk(OURS), jwk(STRANGER, "two")]}))
+    assert await tokens.principal(token(STRANGER, kid="two")) is not None, "an unknown key id reads again"
+    file.unlink()
+    assert await tokens.principal(token(STRANGER, kid="three")) is None
+    assert await tokens.principal(token()) is not None
 
 
-def test_an_unknown_key_id_reads_again_only_now_and_then(settings: Settings) -> None:
-    async def use() -> None:
-        tokens = SignedTokens(settings)
-        assert await tokens.principal(token()) is not None
-        Path(settings.jwt_jwks).write_text(json.dumps({"keys": [jwk(STRANGER, "two")]}))
-        assert await tokens.principal(token(STRANGER, kid="two")) is None
-
-    asyncio.run(use())
+async def test_an_unknown_key_id_reads_again_only_now_and_then(settings: Settings) -> None:
+    tokens = SignedTokens(settings)
+    assert await tokens.principal(token()) is not None
+    Path(settings.jwt_jwks).write_text(json.dumps({"keys": [jwk(STRANGER, "two")]}))
+    assert await tokens.principal(token(STRANGER, kid="two")) is None
 
 
 def test_without_any_key_nothing_can_be_checked(settings: Settings) -> None:
@@ -179,14 +175,11 @@ def _set(listed: list[Any]) -> bytes:
     return json.dumps({"keys": listed}).encode()
 
 
-def test_a_key_that_was_taken_back_opens_nothing_after_a_quiet_time(settings: Settings) -> None:
-    async def use() -> None:
-        tokens = SignedTokens(settings, refresh_s=0, again_s=0)
-        assert await tokens.principal(token()) is not None
-        Path(settings.jwt_jwks).write_text(json.dumps({"keys": [jwk(STRANGER, "two")]}))
-        assert await tokens.principal(token()) is None
-
-    asyncio.run(use())
+async def test_a_key_that_was_taken_back_opens_nothing_after_a_quiet_time(settings: Settings) -> None:
+    tokens = SignedTokens(settings, refresh_s=0, again_s=0)
+    assert await tokens.principal(token()) is not None
+    Path(settings.jwt_jwks).write_text(json.dumps({"keys": [jwk(STRANGER, "two")]}))
+    assert await tokens.principal(token()) is None
 
 
 def test_a_key_of_an_odd_curve_hides_no_other(settings: Settings) -> None:

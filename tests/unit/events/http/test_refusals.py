@@ -7,7 +7,8 @@ from starlette.testclient import TestClient
 from starlette.types import Scope
 
 from events.http.errors import ProblemError
-from events.http.guard import Guard, Rules, too_many
+from events.http.guard import Guard, too_many
+from events.platform.settings import Settings
 from tests.support.tables import examples
 
 PAGE = "https://app.example.com"
@@ -28,7 +29,7 @@ def answering(*origins: str) -> TestClient:
 
     app = PlainTextResponse("ok")
     routes = [Route("/", app, methods=["POST"])]
-    guard = Guard(app, Rules(origins=frozenset(origins)), routes, authentication)
+    guard = Guard(app, Settings(allowed_origins=",".join(origins)), routes, authentication)
     return TestClient(guard, base_url="http://localhost")
 
 

@@ -5,8 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from events.modes import registry as registries
-from events.modes.bounds import ModeRefusedError
-from events.modes.registry import NOTHING, SEPARATOR, Modes
+from events.modes.registry import NOTHING, SEPARATOR, ModeRefusedError, Modes
 from events.types.modes import Mode, ModeRegistry
 
 NAMES = st.sampled_from(("a", "b", "c"))

@@ -1,4 +1,4 @@
-"""The subscription: each batch counts once, failures are waited out, and the worker stops on request."""
+"""The loop of a worker: each batch counts once, failures are waited out, and the worker stops on request."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from collections.abc import Callable
 
 import pytest
 
-from events.health.heartbeat import Heartbeat, reports
+from events.health.heartbeat import reports
+from events.health.log_worker import LogWorker
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
+from events.store.batches import Batches, RoundResult, handle_batch
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
-from events.store.subscription import (
-    Batches,
-    Handler,
-    RoundResult,
-    Subscription,
-    SubscriptionOptions,
-    handle_batch,
-)
 from tests.support.projectors.folding import noted
 
 PROCESSOR = Processor("copying")
@@ -37,12 +31,15 @@ def nothing(_copying: Copying, _connection: Connection) -> None:
     pass
 
 
-class Copying(Handler):
+class Copying(LogWorker):
     """Copies the id of every event into a table of its own, and stops after the last event."""
 
     def __init__(self, database: str, *, events: int = 100) -> None:
-        self.settings = Settings(database_url=database)
         self.feed = LogFeed()
+        super().__init__(
+            Settings(database_url=database), lambda: self.stop, PROCESSOR.name, "one", self.feed,
+            blocked=(BlockedError,), longest_backoff_s=0.5,
+        )  # fmt: skip
         self.events = events
         self.stop = False
         self.calls: list[str] = []
@@ -52,9 +49,6 @@ class Copying(Handler):
         self.within: Hook = nothing
         """Runs in the transaction of the batch, behind the copies."""
         self.paused: Callable[[Copying], object] = lambda _copying: None
-
-    def stopping(self) -> bool:
-        return self.stop
 
     def prepare(self, connection: Connection) -> bool:
         self.calls.append("prepare")
@@ -84,21 +78,10 @@ class Copying(Handler):
     def release(self) -> None:
         self.calls.append("release")
 
-    def pause(self, seconds: float, stopping: Callable[[], bool]) -> None:
-        """Records the pauses that the subscription would make."""
+    def pause(self, seconds: float) -> None:
+        """Records the pauses that the worker would make."""
         self.pauses.append(seconds)
         self.paused(self)
-
-    def run(self) -> None:
-        Subscription(
-            self.settings,
-            self,
-            self.feed,
-            Heartbeat(self.settings.database_url, PROCESSOR.name, "one"),
-            self.stopping,
-            SubscriptionOptions(name=PROCESSOR.name, blocked=(BlockedError,), longest_backoff_s=0.5),
-            pause=self.pause,
-        ).run()
 
 
 def fill(connection: Connection, count: int, *, users: int = 3) -> None:
@@ -257,10 +240,9 @@ def test_a_connection_that_dies_while_draining_is_released_and_the_worker_ends(
 
 
 def test_the_server_ends_a_silent_session(database: str, connection: Connection) -> None:
-    settings = Settings(database_url=database)
     seen: list[str] = []
 
-    class Looking(Handler):
+    class Looking(LogWorker):
         def handle(self, connection: Connection) -> RoundResult:
             for name in ("idle_session_timeout", "idle_in_transaction_session_timeout"):
                 row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
@@ -268,16 +250,10 @@ def test_the_server_ends_a_silent_session(database: str, connection: Connection)
                 seen.append(row[0])
             return RoundResult(more=True)
 
-    Subscription(
-        settings,
-        Looking(),
-        LogFeed(),
-        Heartbeat(database, "looking", "one"),
-        lambda: bool(seen),
-        SubscriptionOptions(
-            name="looking", idle_session_timeout_ms=15_000, idle_in_transaction_timeout_ms=7_000
-        ),
-    ).run()
+    Looking(
+        Settings(database_url=database), lambda: bool(seen), "looking", "one", LogFeed(),
+        idle_session_timeout_ms=15_000, idle_in_transaction_timeout_ms=7_000,
+    ).run()  # fmt: skip
     assert seen == ["15s", "7s"]
 
 
