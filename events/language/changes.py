@@ -17,7 +17,7 @@ _INTERJECTIONS = r"\W*(?:(?:oh|ah|ok|okay|hmm|ugh|haha|lol|hey|so|and|but|yeah|�
 
 def tells_of_a_change(text: str) -> bool:
     """True when ``text`` says that something is another way now, is over, or was said wrongly."""
-    return _holds("change", text) or mends(text)
+    return _search("change", text) is not None or mends(text)
 
 
 def before_change(clause: str) -> str | None:
@@ -25,12 +25,8 @@ def before_change(clause: str) -> str | None:
 
     A final 了 tells a change and not who does it, so no word counts as before it.
     """
-    head = clause[:READ].casefold().replace("’", "'")
-    found = _pattern("change", "english").search(head)
-    if found is None and has_cjk(head):
-        head = to_simplified(head)
-        found = _pattern("change", "chinese").search(head)
-    return None if found is None else "" if found[0] == "了" else head[: found.start()]
+    found = _search("change", clause)
+    return None if found is None else "" if found[0] == "了" else found.string[: found.start()]
 
 
 def subject_in(clause: str) -> str | None:
@@ -38,9 +34,7 @@ def subject_in(clause: str) -> str | None:
 
     Who said it does not count: "the dentist said that the appointment has moved". Who does something to "it" is None.
     """
-    head = clause[:READ].casefold().replace("’", "'")
-    if has_cjk(head):
-        head = to_simplified(head)
+    head = to_simplified(clause[:READ].casefold().replace("’", "'"))
     places = [found.start() for each in _verbs() if (found := each.search(head)) is not None]
     if not places or _IT.search(head, min(places)):
         return None
@@ -59,8 +53,7 @@ def told_clauses(text: str) -> Iterator[str]:
 
 def told_sentences(text: str) -> Iterator[str]:
     """Yields the sentences of ``text``, in simplified script, without those that only suppose something."""
-    head = text[:READ]
-    for sentence in _SENTENCE.split(to_simplified(head) if has_cjk(head) else head):
+    for sentence in _SENTENCE.split(to_simplified(text[:READ])):
         if sentence and not _SUPPOSED.search(sentence):
             yield sentence
 
@@ -83,11 +76,11 @@ def doer(before: str) -> str | None:
 
 def values(text: str) -> frozenset[str]:
     """Returns the numbers, days and times of day that ``text`` names, as they are written."""
-    head = text[:READ]
-    found = set(_pattern("value", "english").findall(head.casefold()))
-    if has_cjk(head):
-        found.update(_pattern("value", "chinese").findall(to_simplified(head)))
-    return frozenset(found)
+    head = to_simplified(text[:READ])
+    languages = ("english", "chinese") if has_cjk(head) else ("english",)
+    return frozenset(
+        found for each in languages for found in _pattern("value", each).findall(head.casefold())
+    )
 
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？…]+")
@@ -138,7 +131,8 @@ def _kind(value: str) -> str:
 
 def mends(text: str) -> bool:
     """True for a brief text that begins as a correction of what was said just before. A question is none."""
-    return brief(text) and not text.rstrip().endswith(("?", "？")) and _holds("correction", text)
+    asks = text.rstrip().endswith(("?", "？"))
+    return brief(text) and not asks and _search("correction", text) is not None
 
 
 def brief(text: str) -> bool:
@@ -147,11 +141,9 @@ def brief(text: str) -> bool:
     return width <= _BRIEF
 
 
-def _holds(section: str, text: str) -> bool:
-    head = text[:READ]
-    if _pattern(section, "english").search(head.casefold().replace("’", "'")):
-        return True
-    return has_cjk(head) and _pattern(section, "chinese").search(to_simplified(head)) is not None
+def _search(section: str, text: str) -> re.Match[str] | None:
+    head = to_simplified(text[:READ].casefold().replace("’", "'"))
+    return _pattern(section, "english").search(head) or _pattern(section, "chinese").search(head)
 
 
 def _verbs() -> tuple[re.Pattern[str], ...]:

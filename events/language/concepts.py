@@ -14,24 +14,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib import resources
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 from events.language.chinese_script import to_simplified
-from events.language.values import normalise, word_set
+from events.language.values import folded, normalise, word_set
 from events.types.cards import Cardinality
-
-__all__ = [
-    "Concept",
-    "all_concepts",
-    "canonical_key",
-    "concept",
-    "concepts_asked",
-    "default_cardinality",
-    "drift",
-    "name_key",
-    "normalise_entity",
-    "normalise_value",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +192,6 @@ _OWNER = word_set(
 )
 _LEADING = re.compile(r"^(?:my|our|the|a|an|user's|users|his|her|their) |^(?:我的|我们的|我|用户的)(?=.)")
 _PROJECT = re.compile(r"^project (?=\S)|(?<=\S) project$|(?<=..)(?:专案|项目|计划)$")
-_SPACE = re.compile(r"\s+")
 
 
 @lru_cache(maxsize=8192)
@@ -215,9 +201,7 @@ def normalise_entity(name: str) -> str:
     The identity is ``"user"`` for every word for oneself. Otherwise it is the name in lower case and simplified script,
     without articles and possessives.
     """
-    entity = _SPACE.sub(
-        " ", to_simplified(unicodedata.normalize("NFKC", name)).casefold().replace("’", "'")
-    ).strip(" .,;:!?\"'“”‘’「」『』。，；：！？")
+    entity = folded(name).strip(" .,;:!?\"'“”‘’「」『』。，；：！？")
     if not entity or entity.replace(" ", "_") in _OWNER:
         return "user"
     entity = _LEADING.sub("", entity)
@@ -239,21 +223,15 @@ def concepts_asked(question: str) -> tuple[str, ...]:
             if words.issuperset(cue.parts) and cue.weight > best.get(cue.key, 0):
                 best[cue.key] = cue.weight
     if not text.isascii():
-        folded = to_simplified(text)
-        for start in range(len(folded) - 1):
-            for cue in _BY_CHARACTER.get(folded[start : start + 2], ()):
-                if cue.weight > best.get(cue.key, 0) and all(part in folded for part in cue.parts):
-                    best[cue.key] = cue.weight
-        for single in _SINGLE_CHARACTERS.intersection(folded):
-            for cue in _BY_CHARACTER[single]:
-                if cue.weight > best.get(cue.key, 0) and all(part in folded for part in cue.parts):
+        plain = to_simplified(text)
+        starts = {*plain, *map("".join, pairwise(plain))}
+        for start in starts & _BY_CHARACTER.keys():
+            for cue in _BY_CHARACTER[start]:
+                if cue.weight > best.get(cue.key, 0) and all(part in plain for part in cue.parts):
                     best[cue.key] = cue.weight
     if "favo" in text and (named := _FAVOURITE.search(text)) is not None:
         best[canonical_key(f"favourite_{named[1]}")] = 1000
     return tuple(sorted(best, key=lambda key: -best[key]))
-
-
-_SINGLE_CHARACTERS = frozenset(start for start in _BY_CHARACTER if len(start) == 1)
 
 
 def concepts_changed(text: str) -> dict[str, str]:
@@ -261,19 +239,19 @@ def concepts_changed(text: str) -> dict[str, str]:
 
     Each key comes with the words before its news. Only the first 2,000 characters count.
     """
-    folded = unicodedata.normalize("NFKC", text[:2000]).casefold()
+    told = unicodedata.normalize("NFKC", text[:2000]).casefold()
     places: dict[str, int] = {}
-    for word in _WORDS.finditer(folded):
-        if not (word[0] in _WITHOUT_OBJECT and _OBJECT.match(folded, word.end())):
+    for word in _WORDS.finditer(told):
+        if not (word[0] in _WITHOUT_OBJECT and _OBJECT.match(told, word.end())):
             places.setdefault(word[0], word.start())
-    simplified = folded if folded.isascii() else to_simplified(folded)
+    simplified = to_simplified(told)
     found: dict[str, str] = {}
     for cue in _NEWS:
         if not cue.parts[0].isascii():
             if (at := simplified.find(cue.parts[0])) >= 0:
                 found.setdefault(cue.key, simplified[:at])
         elif places.keys() >= set(cue.parts):
-            found.setdefault(cue.key, folded[: min(places[part] for part in cue.parts)])
+            found.setdefault(cue.key, told[: min(places[part] for part in cue.parts)])
     return found
 
 

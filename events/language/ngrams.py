@@ -14,30 +14,18 @@ _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 64
 
 
-def grams(text: str) -> set[str]:
-    """Returns the distinct n-grams of a text. A lone character of writing without spaces is an n-gram."""
+def grams(text: str, *, spaced: bool = True) -> set[str]:
+    """Returns the distinct n-grams of a text. A lone character of writing without spaces is an n-gram.
+
+    Without ``spaced`` the n-grams of words between spaces are left out.
+    """
     found: set[str] = set()
-    for han, unspaced, spaced in RUNS.findall(fold(text)):
-        _add_pairs(found, han or unspaced)
-        if spaced:
-            for word in _WORD.findall(spaced):
-                found.update(_trigrams(word) if len(word) <= _LONGEST else _cut(word))
+    for han, unspaced, words in RUNS.findall(fold(text)):
+        run = han or unspaced
+        found.update([run[index : index + 2] for index in range(len(run) - 1)] if len(run) > 1 else run)
+        for word in _WORD.findall(words) if spaced else ():
+            found.update(_trigrams(word) if len(word) <= _LONGEST else _cut(word))
     return found
-
-
-def pairs(text: str) -> set[str]:
-    """Returns the distinct n-grams of the parts without spaces: :func:`grams` without the n-grams of Latin words."""
-    found: set[str] = set()
-    for han, unspaced, _ in RUNS.findall(fold(text)):
-        _add_pairs(found, han or unspaced)
-    return found
-
-
-def _add_pairs(found: set[str], run: str) -> None:
-    if len(run) == 1:
-        found.add(run)
-    else:
-        found.update([run[index : index + 2] for index in range(len(run) - 1)])
 
 
 @lru_cache(maxsize=16384)

@@ -16,6 +16,7 @@ from py_rust_stemmers import SnowballStemmer
 
 from events.language import stop_words
 from events.language.chinese_script import to_simplified
+from events.language.names import latin
 from events.language.segmentation import Dictionary, dictionary
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
@@ -127,28 +128,20 @@ def _word_terms(token: str) -> tuple[str, ...]:
     if len(parts) < 2:
         return _simple_terms(parts[0]) if parts else ()
     terms = [term for part in parts for term in _simple_terms(part)]
-    whole = _plain(_LOOSE_JOINTS.sub("", word))
+    whole = latin(_LOOSE_JOINTS.sub("", word))
     if not whole:
         return tuple(terms)
     return (*terms, whole if any(map(str.isdigit, whole)) else stem(whole))
 
 
 def _simple_terms(word: str) -> tuple[str, ...]:
-    plain = _plain(word)
+    plain = latin(word)
     return () if not plain or plain in stop_words.ENGLISH else (stem(plain),)
-
-
-def _plain(word: str) -> str:
-    """Returns a Latin word without accents, so "cafe" finds "café"."""
-    if word.isascii():
-        return word
-    decomposed = unicodedata.normalize("NFD", word)
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f"))
 
 
 def _long_terms(token: str) -> list[str]:
     """Returns the parts of a token that is too long for a word, each truncated to 64 characters. Nothing is cached."""
-    plain = [_plain(part[:_LONGEST]) for part in _JOINTS.split(token)]
+    plain = [latin(part[:_LONGEST]) for part in _JOINTS.split(token)]
     return [stem(part) for part in plain if part]
 
 

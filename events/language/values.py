@@ -60,8 +60,7 @@ def normalise(key: str, value: str, *, several: bool) -> str:
     A name that the tables know in English and in Chinese has the same identity in both. The identity is empty only for
     a value of nothing but punctuation.
     """
-    text = _SPACE.sub(" ", to_simplified(unicodedata.normalize("NFKC", value)).casefold().replace("’", "'"))
-    text = text.strip(_EDGES)
+    text = folded(value).strip(_EDGES)
     if text in _YES:
         return "yes"
     if text in _NO:
@@ -85,6 +84,11 @@ def normalise(key: str, value: str, *, several: bool) -> str:
         bare = {_ARTICLE.sub("", part).strip(_EDGES) for part in parts}
         return ", ".join(sorted({_known(kind, part) for part in bare}))
     return _known(kind, text)
+
+
+def folded(text: str) -> str:
+    """Returns ``text`` in NFKC, in lower case and in simplified script, with single spaces."""
+    return _SPACE.sub(" ", to_simplified(unicodedata.normalize("NFKC", text)).casefold().replace("’", "'"))
 
 
 def two_scripts(key: str, one: str, other: str, *, languages: bool) -> bool:

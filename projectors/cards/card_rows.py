@@ -9,7 +9,7 @@ from uuid import UUID
 
 from events.language.concepts import canonical_key, name_key, normalise_entity
 from events.language.continuation import continued
-from events.language.ngrams import pairs
+from events.language.ngrams import grams
 from events.language.terms import GRAMS, TERMS, USERS, analyse, term_keys
 from events.references.reference import Reference, folded
 from events.store.bounds import as_real
@@ -314,7 +314,7 @@ def _short_terms(text: str) -> tuple[str, ...]:
 
 def pair_keys(user_id: str, *texts: str) -> list[int]:
     """Returns the sorted keys of the character pairs in ``texts`` for one user. ASCII texts have none."""
-    found = set[str]().union(*[pairs(text) for text in texts if not text.isascii()])
+    found = set[str]().union(*[grams(text, spaced=False) for text in texts if not text.isascii()])
     scope = USERS[user_id]
     return sorted([scope ^ GRAMS[gram] for gram in found])
 
