@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from . import chinese, stamps
+from . import chinese, english, stamps
 from .calendar import Frame, Grain
-from .english.grammar import findings
-from .english.words import EnglishScan
 from .numerals import Number, is_number_word, numbers
 from .readings import CalendarDate, ClockTime, calendar_dates, clock_times, month_of
 from .scan import Mention
@@ -65,17 +63,6 @@ class Found:
     alternative: datetime | None = None
     vague: bool = False
 
-    def as_json(self) -> dict[str, object]:
-        """Returns the expression as a JSON object with ISO 8601 instants. An open side is null."""
-        return {
-            "text": self.text,
-            "start": self.start and self.start.isoformat(),
-            "end": self.end and self.end.isoformat(),
-            "grain": self.grain,
-            "kind": self.kind,
-            "confidence": self.confidence,
-        }
-
 
 def find(
     text: str, reference: datetime, *, reading: Literal["statement", "question"] = "statement"
@@ -95,7 +82,7 @@ def find(
     if _CHINESE.search(text):
         mentions = chinese.mentions(text, frame, asked=asked)
     if _LATIN.search(text) or not mentions:
-        mentions = _merged(mentions, list(findings(EnglishScan(text, frame, asked=asked))))
+        mentions = _merged(mentions, english.mentions(text, frame, asked=asked))
     mentions = _merged(stamped, mentions)
     return [found for mention in mentions if (found := _found(whole, frame, mention)) is not None]
 

@@ -52,10 +52,6 @@ class Cycle:
             if found is not None:
                 yield found
 
-    def after(self, moment: datetime) -> Span | None:
-        """Returns the first span whose `opening` is after `moment`."""
-        return next((span for span in self.ahead(moment) if _start(span) > moment), None)
-
 
 Reading = Span | Cycle
 
@@ -116,6 +112,20 @@ def nearest(reading: Reading, frame: Frame) -> Span | None:
     return min(begun, key=lambda span: abs((span.start or frame.now) - frame.now), default=None)
 
 
+def following(reading: Reading, moment: datetime) -> Span | None:
+    """Returns the first span of the reading whose `opening` is after `moment`."""
+    if isinstance(reading, Span):
+        return reading
+    return next((span for span in reading.ahead(moment) if _start(span) > moment), None)
+
+
+def preceding(reading: Reading, moment: datetime) -> Span | None:
+    """Returns the last span of the reading whose `opening` is before `moment`."""
+    if isinstance(reading, Span):
+        return reading
+    return next((span for span in reading.back(moment) if _start(span) < moment), None)
+
+
 def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | None:
     """Returns the range from one reading to another; None when the two make no range.
 
@@ -124,7 +134,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     """
     both = isinstance(first, Cycle) and isinstance(last, Cycle)
     if isinstance(first, Cycle) and isinstance(last, Span) and last.opening is not None:
-        opened = next((span for span in first.back(last.opening) if _start(span) < last.opening), None)
+        opened = preceding(first, last.opening)
     elif isinstance(first, Cycle) and isinstance(last, Cycle) and tense > 0:
         opened = _first_open(first, last, frame)
     else:
@@ -132,7 +142,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     if opened is None or opened.opening is None:
         return None
     beginning = opened.opening
-    closed = last.after(opened.start or beginning) if isinstance(last, Cycle) else last
+    closed = following(last, opened.start or beginning) if isinstance(last, Cycle) else last
     if closed is None or closed.opening is None or opened.start is None:
         return None
     if closed.opening <= beginning:  # from the end of March to the beginning of April
@@ -169,7 +179,7 @@ def onto_day(first: Span, last: Span) -> Span | None:
 def _first_open(first: Cycle, last: Cycle, frame: Frame) -> Span | None:
     """Returns the start of the first range that has not ended: in September, "August to October" is this year's."""
     for opened in first.ahead(frame.now):
-        closed = last.after(_start(opened))
+        closed = following(last, _start(opened))
         if closed is not None and _start(closed) > frame.today:
             return replace(opened, sure=min(opened.sure, first.sure) * 0.9, ambiguous=True)
     return None

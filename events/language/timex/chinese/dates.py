@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-from events.language.timex.tables import values_of
-
 from .. import calendar
 from ..calendar import Span, add_days, full_year
 from ..clock import part
-from ..cycles import Cycle, Reading, each, monthly, yearly
-from ..holidays import CHINESE, RULES, solar
+from ..cycles import Cycle, Reading, monthly, yearly
+from ..lunar import solar
 from ..scan import given, listed, packrat
 from ..tables import words_of
 from .numbers import neighbours, positional, value
@@ -149,10 +147,14 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
             return calendar.day(start) if start else None
 
         return yearly(lunar_date, "day", 0.85), day[1], 1
+    if traditional:
+        return None
     dom = value(words[k])
     signed = words[k + 1] in ("日", "号")
     bare = words[k].isascii() and scan.tight(k) and len(words[k]) <= 2 and not counts(scan, k + 1)
     if dom is not None and 1 <= dom <= 31 and (signed or bare):
+        if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
+            return None
         return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 1 + signed, 0
     if lunar:
         return yearly(lambda year: _lunar_month(year, fixed, leap=leap), "month", 0.85), k, 1
@@ -321,40 +323,3 @@ def numeric(scan: Scan, i: int) -> Found | None:
     if runs_on or not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
         return None
     return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), weekday_after(scan, i + 3)
-
-
-# Holidays that Taiwan keeps on another day, for texts in traditional characters.
-_IN_TAIWAN = values_of("chinese.in_taiwan")
-_WEEKS = {"national_china": 7, "spring_festival": 7, "workers": 5}
-_WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
-
-
-@packrat
-def holiday(scan: Scan, i: int) -> Found | None:
-    """Parses a holiday without a year. The script of its name decides between the calendars of China and Taiwan."""
-    words = scan.words
-    key = CHINESE.get(words[i])
-    if key is None:
-        return None
-    original = scan.source[scan.begins[i] : scan.stops[i]]
-    for written, other in _IN_TAIWAN.items():
-        if original.startswith(written):
-            key = other
-    rule = RULES[key]
-    j = i + 1
-    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好"):
-        return None
-    if scan.text.startswith(_WISHES, scan.stops[i]):
-        return None
-    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in _WEEKS:
-        length = _WEEKS[key]
-        whole = each(
-            yearly(rule, "week", 0.7),
-            lambda day: calendar.days(day.start, length) if day.start else None,
-        )
-        return given(whole, j + 1)
-    if words[j] == "前夕":
-        return given(each(yearly(rule, "day", 0.8), calendar.day_before), j + 1)
-    j = scan.skip(j, "连假", "假期", "长假")
-    sure = 0.6 if words[i] in ("过年", "新年") else 0.9
-    return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")

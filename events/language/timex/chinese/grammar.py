@@ -24,7 +24,8 @@ from ..cycles import (
 from ..scan import Mention, given, listed, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, positional, value
-from .periods import AFTER, BEFORE, offset, period, present
+from .offsets import AFTER, BEFORE, offset
+from .periods import period, present
 from .times import hours, within
 from .words import PARTS, SENTENCE, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
@@ -35,6 +36,8 @@ _TO_NOW = listed("至今 迄今")
 _EVERY = listed("每 每逢 每隔 隔 逢")
 _ALSO = listed("和 跟 与 及 、")
 _DAILY = listed("天天 夜夜 周周 月月 年年")
+# Characters before 逢 in words for a meeting: 相逢, 重逢.
+_MEETING = frozenset("相重适遭欣恰正久")
 # The words after 早上好 and similar greetings.
 _GREETED = listed("$ ， , 。 . ！ ! 、 ~ 啊 呀 哦 喔")
 _BETWEEN = ("之间", "间", "期间", "中间", "这段时间")
@@ -65,6 +68,7 @@ def moment(scan: Scan, i: int) -> Found | None:
 
 
 def _with_hours(scan: Scan, found: Found) -> Found:
+    words = scan.words
     for _ in range(2):
         reading, j = found
         if reading.grain not in ("day", "part_of_day") or (
@@ -76,6 +80,9 @@ def _with_hours(scan: Scan, found: Found) -> Found:
         timed = within(scan, k, half) or within(scan, j, half)
         if timed is None or reading.grain == timed[0].grain == "part_of_day":
             break
+        little = timed[0].loose and timed[0].grain != "part_of_day" and value(words[k]) == 1
+        if little and k == j and words[k + 2] in ("也", "都"):
+            break  # 一点也不
         combined = each(reading, partial(at, clock=timed[0], now=scan.frame.now), timed[0].grain)
         if combined is None:
             break
@@ -301,6 +308,10 @@ def _same_week(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
 def _past_set(scan: Scan, i: int) -> int:
     """Skips a repeated time such as 每周. It names no single time."""
     words = scan.words
+    if words[i] == "逢" and scan.tight(i) and scan.before(i) in _MEETING:
+        return i + 1
+    if words[i] in _DAILY:
+        return _past_cycle(scan, i + 1)
     j = scan.skip(scan.skip(i + 1, "个", "隔"), "一")
     j = scan.skip(j, "个")
     found = span_of(scan, j)

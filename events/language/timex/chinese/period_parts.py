@@ -13,7 +13,8 @@ from ..calendar import Span, add_days, add_months, in_week
 from ..cycles import Cycle
 from ..scan import listed, packrat
 from ..shares import Share, nth, nth_weekday, share
-from .dates import dated, holiday
+from .dates import dated
+from .holidays import holiday
 from .numbers import value
 from .words import SEASONS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from events.language.timex.english import dates, near, pieces, relative, seasons, weekdays
+from events.language.timex.english import dates, near, pieces, relative, seasons, weekdays, years
 from events.language.timex.tables import words_of
 
 from .. import calendar
@@ -18,19 +18,25 @@ from .times import hours
 from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS
 
 # The import of these modules registers their rules. `openers` returns the first words of the rules.
-RULES = (dates, near, pieces, relative, seasons, weekdays)
+RULES = (dates, near, pieces, relative, seasons, weekdays, years)
 _ALSO = ("and", "&", ",")
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
 _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
 _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
 _TIMES = listed("once twice times")
-_COUNTED = listed("for in within only just")
 # First words of expressions that do not express time by themselves.
 _FUNCTION = words_of("english.function")
 _CLOCK = listed("noon midday midnight noonish o'clock oclock quarter am pm date moment time")
 _STARTS = openers().union(
     _FUNCTION, _CLOCK, _REPEATS, _WEEKDAYS, _REGULARLY, _TIMES, PART_WORDS, NUMBERS, MAGNITUDES
 )
+# Words that express time. An expression has one of these words or a digit near its first word.
+_TIME_WORDS = (openers() - _FUNCTION).union(
+    _CLOCK, PART_WORDS, (f"{word}'s" for word in PART_WORDS), UNITS, _WEEKDAYS, _REGULARLY, NUMBERS.keys() - {"one"},
+    listed("may second third year's may's ago possible"),
+)  # fmt: skip
+_AHEAD = 5
+"""An expression has a word of time or a digit within this many words after its first word."""
 
 
 def findings(scan: Scan) -> Iterator[Mention]:
@@ -38,9 +44,11 @@ def findings(scan: Scan) -> Iterator[Mention]:
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None
+    next_time_word = _next_time_words(scan)
     while i < count:
         word = words[i]
-        if word not in _STARTS and not (word[0].isdecimal() and plain(scan, i)):
+        opens = word in _STARTS or (word[0].isdecimal() and plain(scan, i))
+        if not opens or next_time_word[i] - i > _AHEAD:
             i += 1
             continue
         scan.forget()
@@ -58,7 +66,11 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i = found[1]
             continue
         before = scan.before(i)
-        if word == "one" and words[i + 1] in ("day", "night") and before not in _COUNTED:
+        if (
+            word == "one"
+            and words[i + 1] in ("day", "night")
+            and before not in listed("for in within only just")
+        ):
             i += 2
             continue
         article = word in ("a", "an") and before not in ("for", "about", "over", "within")
@@ -66,6 +78,20 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if lasting is not None:
             yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
         i = lasting[1] if lasting is not None else i + 1
+
+
+def _next_time_words(scan: Scan) -> list[int]:
+    """Returns for each word the index of the next word of time or number, itself included."""
+    words = scan.words
+    count = len(scan)
+    found = [0] * count
+    after = count + _AHEAD + 1
+    for i in range(count - 1, -1, -1):
+        word = words[i]
+        if word in _TIME_WORDS or word[0].isdecimal():
+            after = i
+        found[i] = after
+    return found
 
 
 def _past_set(scan: Scan, i: int) -> int:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from .. import calendar
 from ..calendar import Span, add_days
-from ..clock import part
+from ..clock import Clock, part, point
 from ..cycles import each, monthly
 from ..scan import Scan, given, listed, phrases_of
 from ..shares import nth, share, weekend_about
@@ -13,6 +13,7 @@ from .numbers import ordinal, plain, told_year, year_number
 from .simple import Found, opens, simple
 from .words import UNITS, WEEKDAYS
 
+_TOMORROW = listed("tomorrow tmr tmrw tomorow tommorow tommorrow")
 _DAYS = phrases_of("days", int)
 _NIGHTS = phrases_of("nights", int)
 _ENDING = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
@@ -27,18 +28,20 @@ _AFTER_DATE = listed("and but so i we he she they it is are was has have the thi
 _CLAUSE_END = listed(". , ! ? ; : ) and but so or - with because") | {""}
 
 
-@opens(_DAYS.firsts, _NIGHTS.firsts, _ENDING, "the")
+@opens(_DAYS.firsts, _NIGHTS.firsts, _ENDING, "cob", "the")
 def day_word(scan: Scan, i: int) -> Found | None:
     """Parses today, tomorrow, tonight, "the day before yesterday", "the other day", "the day before Easter"."""
     words, frame = scan.words, scan.frame
     named = _DAYS.at(scan, i)
     if named is not None:
         j = scan.skip(named[1], "'s")
+        if words[j] == "week" and words[i] in {"today", *_TOMORROW} and words[j + 1] in _CLAUSE_END:
+            return calendar.day(add_days(frame.today, named[0] + 7)), j + 1
         return calendar.day(add_days(frame.today, named[0])), j
     night = _NIGHTS.at(scan, i)
     if night is not None:
         return given(part("night").on(calendar.day(add_days(frame.today, night[0]))), night[1])
-    if words[i] in _ENDING:
+    if words[i] in _ENDING or words[i] == "cob":
         return _closing(scan, i)
     j = scan.skip(i, "the")
     if j > i and words[j] == "other" and words[j + 1] == "day":
@@ -61,11 +64,15 @@ def day_word(scan: Scan, i: int) -> Found | None:
 
 
 def _closing(scan: Scan, i: int) -> Found | None:
-    """Parses "EOD", "eod tomorrow", "EOW"."""
+    """Parses "EOD", "eod tomorrow", "cob on Friday", "EOW"."""
     word = scan.words[i]
-    dated = simple(scan, scan.skip(i + 1, "on", "of")) if word == "eod" else None
+    dated = simple(scan, scan.skip(i + 1, "on", "of")) if word in ("eod", "cob") else None
     if dated is not None and dated[0].grain == "day":
+        if word == "cob":
+            return given(each(dated[0], point(Clock(17)).on, "hour"), dated[1])
         return given(each(dated[0], lambda day: share(day, "end"), "second"), dated[1])
+    if word == "cob":
+        return None
     whole = calendar.unit(_ENDING[word], scan.frame.now)
     return given(share(whole, "end") if whole else None, i + 1)
 
@@ -105,6 +112,9 @@ def week(scan: Scan, i: int) -> Found | None:
         sign = 1 if after == "after" else -1
         if words[j + 2] == ("next" if sign > 0 else "last") and words[j + 3] not in {*UNITS, *WEEKDAYS}:
             return given(calendar.unit(unit, now, 2 * sign), j + 3)
+        if j > i and words[j + 2] in _CLAUSE_END and unit != "weekend":
+            span = calendar.unit(unit, now, sign)
+            return (span.doubted(0.5), j + 2) if span else None
         if unit != "weekend":
             return _neighbour(scan, j + 2, unit, sign) if j > i else None
     if unit == "weekend":

@@ -95,6 +95,8 @@ def fraction(scan: Scan, i: int) -> tuple[float, int] | None:
 
 
 def _and_half(scan: Scan, value: float, i: int) -> tuple[float, int]:
+    if scan.words[i] == "½":
+        return value + 0.5, i + 1
     j = scan.skip(i + 1, "a") if scan.words[i] == "and" else i
     if j > i and scan.words[j] in ("half", "quarter") and scan.words[j + 1] in UNITS:
         return value + (0.5 if scan.words[j] == "half" else 0.25), j + 1

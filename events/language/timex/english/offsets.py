@@ -6,13 +6,15 @@ from events.language.timex.english.weekdays import weekday_name
 
 from .. import calendar
 from ..calendar import Span, in_week
-from ..cycles import Cycle, each, settle, weekly
+from ..clock import part
+from ..cycles import Cycle, each, settle, weekly, yearly
+from ..holidays import RULES
 from ..lengths import Length
 from ..scan import Scan, given, listed, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
-from .words import WEEKDAYS
+from .words import SEASON_WORDS, WEEKDAYS
 
 _HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
@@ -48,9 +50,14 @@ def offset(scan: Scan, i: int) -> Found | None:
         return _lasting(scan, i + 1) or so_far(scan, i)
     if word in _MORE:
         return _bounded(scan, i) or so_far(scan, i)
-    return _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
+    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
+    if found is None and word == "the":
+        return None
+    return found
 
 
+# Keys of holidays that are other words, too.
+_NO_COUNT = listed("children father labor worker party army teacher ghost women earth pi")
 _ALMOST = listed("about around almost nearly roughly over just well some like maybe")
 _AGED = listed("is are am was were turned turns old i'm he's she's they're we're")
 
@@ -82,7 +89,7 @@ def so_far(scan: Scan, i: int) -> Found | None:
 
 
 def _weekdays(scan: Scan, i: int) -> Found | None:
-    """Parses "two Fridays ago", "3 Sundays from now", "two Mondays later"."""
+    """Parses "two Fridays ago", "3 Sundays from now", "two Mondays later", "two winters ago"."""
     words, today = scan.words, scan.frame.today
     many = integer(scan, i)
     if many is None or not 1 <= many[0] <= 500:
@@ -90,11 +97,29 @@ def _weekdays(scan: Scan, i: int) -> Found | None:
     number = WEEKDAYS.get(words[many[1]].removesuffix("s"))
     j = many[1] + 1
     back = words[j] == "ago"
-    if number is None or not (back or words[j] == "later" or words[j : j + 2] == ["from", "now"]):
+    if not (back or words[j] == "later" or words[j : j + 2] == ["from", "now"]):
         return None
+    if number is None:
+        return _named_ago(scan, many[0], many[1]) if back else None
     gap = (today.weekday() - number) % 7 or 7 if back else (number - today.weekday()) % 7 or 7
     there = calendar.add_days(today, (-1 if back else 1) * (gap + 7 * (many[0] - 1)))
     return calendar.day(there), j + (2 if words[j] == "from" else 1)
+
+
+def _named_ago(scan: Scan, count: int, i: int) -> Found | None:
+    """Parses the plural name after a count: "three summers ago", "two Christmases ago", "two mornings ago"."""
+    frame, name = scan.frame, scan.words[i].removesuffix("s")
+    if name in ("morning", "afternoon", "evening"):
+        return given(part(name).on(calendar.day(calendar.add_days(frame.today, -count))), i + 2)
+    season, rule = SEASON_WORDS.get(name), RULES.get(name.removesuffix("e")) or RULES.get(name)
+    if season is not None:
+        cycle = yearly(lambda year: calendar.season(year, season), "season")
+    elif rule is not None and name not in _NO_COUNT:
+        cycle = yearly(rule, "day")
+    else:
+        return None
+    over = [span for span in cycle.back(frame.now) if span.end and span.end <= frame.now]
+    return (over[count - 1], i + 2) if count <= len(over) else None
 
 
 def _behind(scan: Scan, i: int) -> Found | None:
@@ -186,8 +211,12 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
 
 
 def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
-    """Parses "two weeks ago on Monday", "two years ago in May"."""
+    """Parses "a year ago today", "a week ago yesterday", "two weeks ago on Monday", "two years ago in May"."""
     words, frame = scan.words, scan.frame
+    if words[i] in ("today", "yesterday"):
+        base = calendar.day(calendar.add_days(frame.today, -(words[i] == "yesterday")))
+        span = lasting.shifted(base, frame, -1)
+        return (replace(span, grain="day"), i + 1) if span else None
     there = lasting.from_(frame.today, frame, -1)
     if lasting.grain == "year" and words[i] in ("this", "in") and not lasting.spread:
         found = simple(scan, i if words[i] == "this" else i + 1)
@@ -212,6 +241,8 @@ def _in(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i + 1, "about", "around", "approximately", "just", "exactly", "another", "over")
     bound = _MORE.get(words[j], 0) if words[j + 1] == "than" else 0
     j += 2 * bool(bound)
+    if words[j] == "the":
+        return None
     placed = _behind(scan, j)
     if placed is not None:
         return placed
@@ -219,6 +250,8 @@ def _in(scan: Scan, i: int) -> Found | None:
     if long is None:
         return None
     lasting, k = long
+    if words[k] == "'" or words[k - 1].endswith(("'s", "s'")):
+        k = scan.skip(scan.skip(k, "'"), "time")
     if words[i] == "within" or (bound < 0 and scan.tense(i) >= 0):
         span = lasting.rolling(frame, 1)
         return (span if lasting.fine else replace(span, start=frame.today)), k

@@ -37,6 +37,8 @@ def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | Non
         if which is None:
             return None
         number, j = which
+    if words[j] == "full":
+        j += 1
     weekday = weekday_name(scan, j)
     if weekday is not None:
         timed = hours(scan, j + 1)

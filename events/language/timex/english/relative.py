@@ -8,12 +8,12 @@ from events.language.timex.english.weekdays import day_of_month, weekday_alone, 
 from .. import calendar
 from ..calendar import Span, add_days, in_week
 from ..clock import part
-from ..cycles import Cycle, Reading, settle, yearly
+from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import Scan, given
 from . import dates
 from .numbers import amount, first_length, length, unit_word
-from .pieces import SHARE_WORDS, whole_period
+from .pieces import SHARE_WORDS, piece, whole_period
 from .simple import Found, opens
 from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
 
@@ -33,6 +33,8 @@ def shifted(scan: Scan, i: int) -> Found | None:
     shift, sliding = SHIFTS.get(word, 0), word in _SLIDING
     lead = word
     j += 1
+    if word == "this" and words[j] == "time" and words[j + 1] in ("last", "next"):
+        return _this_time(scan, j + 1)
     if word in ("this", "the") and words[j] in ("past", "coming", "upcoming", "last", "next"):
         shift, sliding, lead = SHIFTS[words[j]], True, words[j]
         j += 1
@@ -53,6 +55,8 @@ def shifted(scan: Scan, i: int) -> Found | None:
         words[j] in ("night", "nights", "night's") or (words[j].endswith("s") and not words[j].endswith("'s"))
     ):
         return _shifted_unit(scan, named[0], named[1], shift, lead)
+    if words[j] in ("that", "same"):
+        return None
     share_word = SHARE_WORDS.get(words[j])
     spoken = words[j].removesuffix("'s")  # "last night's game"
     name = PART_WORDS.get(spoken) or (PART_WORDS.get(words[j + 1]) if share_word else None)
@@ -76,6 +80,19 @@ def _some(scan: Scan, i: int, lead: str) -> Found | None:
     if unit is None or not sign or not scan.words[i].endswith("s"):
         return None
     return replace(Length(((3, unit),)).rolling(scan.frame, sign), sure=0.5, ambiguous=True), i + 1
+
+
+def _this_time(scan: Scan, i: int) -> Found | None:
+    """Parses "this time last year" as a range around the same day."""
+    unit = UNITS.get(scan.words[i + 1])
+    if unit not in ("week", "month", "year"):
+        return None
+    there = Length(((1, unit),)).from_(scan.frame.today, scan.frame, SHIFTS[scan.words[i]])
+    about = {"week": 0, "month": 3, "year": 14}[unit]
+    span = Span(
+        add_days(there, -about), add_days(there, about + 1), "day" if about < 14 else "month", sure=0.6
+    )
+    return span, i + 2
 
 
 def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
@@ -120,7 +137,9 @@ def counted(scan: Scan, i: int) -> Found | None:
 
 
 def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool) -> Found | None:
-    frame = scan.frame
+    words, frame = scan.words, scan.frame
+    if words[i + 1 : i + 3] == ["after", "next"] or (words[i + 1] == "week" and shift == 0 and not sliding):
+        return None
     beside = weekday_alone(scan, i)
     if beside is not None and (beside[1] > i + 1 or isinstance(beside[0], Span)):
         fixed = isinstance(beside[0], Cycle) and beside[0].every == "year"
@@ -192,6 +211,10 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
         weekday = weekday_name(scan, j)
         if weekday is not None:
             return given(in_week(span, weekday), j + 1)
+    if owned:
+        taken = piece(scan, i)
+        if taken is not None:
+            return given(each(span, taken[0]), taken[1])
     if span.grain == "year" and span.start:
         inner_quarter = quarter_of(scan, i, span.start.year)
         if inner_quarter is not None:

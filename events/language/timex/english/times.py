@@ -86,6 +86,8 @@ def _digits(scan: Scan, i: int) -> Timed | None:
         return _joined_digits(scan, i, number)
     if number > 24:
         return None
+    if number == 12 and words[i + 1] in ("noon", "midnight"):
+        return _NAMED[words[i + 1]], i + 2, False
     minutes = _two_digits(scan, i + 1, ":", ".", "h")
     if minutes is None:
         return _settled(scan, Clock(number), i + 1, True)
@@ -162,6 +164,9 @@ def _spelled(scan: Scan, i: int) -> Timed | None:
 def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
     """Parses a part of the day. Returns its name, its share, the next word, and True when other words confirm it."""
     words, j = scan.words, i
+    small = _small_hours(scan, scan.skip(scan.skip(i, "in", "during"), "the"))
+    if small:
+        return "small_hours", "", small, True
     share = _SHARES.get(words[j], "")
     j += bool(share)
     led = words[j] in ("in", "at", "during", "by")
@@ -177,8 +182,18 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
     sunlit = word in _SUNLIGHT
     if words[i] == "at" and not sunlit and name not in ("night", "dawn", *_MEALS):
         return None
+    if sunlit and not share and words[j - 1] not in listed("at by before after until around"):
+        return None
     j += 3 if words[j + 1 : j + 3] == ["-", "time"] and scan.tight(j + 1) else 1
     return name, share, j, led or (bool(share) and name not in _MEALS)
+
+
+def _small_hours(scan: Scan, i: int) -> int:
+    """Returns the word after "early hours" or "wee hours of the morning" at word `i`; 0 for other words."""
+    words = scan.words
+    if words[i] not in ("early", "small", "wee") or words[i + 1] != "hours":
+        return 0
+    return i + 5 if words[i + 2 : i + 5] == ["of", "the", "morning"] else i + 2
 
 
 def _reading(scan: Scan, i: int) -> Timed | None:
@@ -216,10 +231,13 @@ def _lasting(first: Timed, lasting: Length) -> Hours:
 
 
 def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
-    """Parses "before 5pm", "after lunch"."""
+    """Parses "before 5pm", "after lunch", "no later than 3 pm", "as early as 9:30"."""
     words, word, j = scan.words, scan.words[i], i + 1
     closing = word in ("before", "until", "till", "by")
-    if not closing and word not in ("after", "since", "from"):
+    compared = words[i + 1] if words[i + 1] in ("late", "early", "later", "earlier") else ""
+    if compared and (word, words[i + 2]) in (("no", "than"), ("as", "as")):
+        closing, j = compared.startswith("late"), i + 3
+    elif not closing and word not in ("after", "since", "from"):
         return None
     meal = PART_WORDS.get(words[j], "")
     if meal in _MEALS:
