@@ -172,6 +172,21 @@ class UserStream(Aggregate[State, Answer]):
     def hold(self) -> None:
         asking.lock(self.connection, self.owner, self.name)
 
+    def present(self, state: State, event: Event | None = None) -> Answer:
+        """Returns what the command is about, or what ``event`` made. Raises a 404 problem when it is not in reach."""
+        raise NotImplementedError
+
+    def answer(self, state: State, event: Event | None) -> Answer:
+        return self.present(state) if event is None else self.first_answer(event)
+
+    def first_answer(self, event: Event) -> Answer:
+        """Returns the answer as it is now: a repeated command tells what became of the first one."""
+        return self.present(self.load(), event)
+
+    def position(self, state: State) -> int:
+        position: int = getattr(self.present(state), "position", 0)
+        return position
+
 
 class Keyed(Aggregate[None, None]):
     """A stream from which nothing is decided: it has one event for each ``key``."""

@@ -44,23 +44,14 @@ class UserPeople(UserStream[Told, Person]):
     def load(self) -> Told:
         return told_of(self.connection, self.owner)
 
-    def answer(self, state: Told, event: Event | None) -> Person:
-        found = state.people() if event is None else state.people(event)
-        return found.of_id[self._meant()]
-
-    def first_answer(self, event: Event) -> Person:
-        return self.answer(self.load(), None)
+    def present(self, state: Told, event: Event | None = None) -> Person:
+        of_id = state.people().of_id
+        if isinstance(self.wanted, PersonNoted):
+            return of_id[person_id(self.owner, noted_handle(self.wanted))]
+        return of_id[self.wanted.into_id if isinstance(self.wanted, PersonsMerged) else self.wanted.person_id]
 
     def position(self, state: Told) -> int:
         return max((each.position for each in state.events), default=0)
-
-    def _meant(self) -> UUID:
-        """Returns the id of the person whom the answer shows."""
-        if isinstance(self.wanted, PersonNoted):
-            return person_id(self.owner, noted_handle(self.wanted))
-        if isinstance(self.wanted, PersonsMerged):
-            return self.wanted.into_id
-        return self.wanted.person_id
 
 
 def run(connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> Outcome[Person]:

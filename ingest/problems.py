@@ -7,6 +7,7 @@ on a stale table. A command also appends a noted event in words, which is the ca
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -22,7 +23,6 @@ from events.resources.resource import plain
 from events.types.cards import EventNoted, Sentiment
 from events.types.codec import encode
 from events.types.envelope import Event, Payload
-from events.types.json_values import JsonObject
 from events.types.problems import (
     ProblemAttempted,
     ProblemClosed,
@@ -49,8 +49,7 @@ class UserProblems(UserStream[list[Event], Problem]):
         return entries(self.connection, self.owner)
 
     def answer(self, state: list[Event], event: Event | None) -> Problem:
-        assert event is not None, "an opening always has an event"
-        return _problem_of([*state, event], event)
+        return self.present(state) if event is None else _problem_of([*state, event], event)
 
     def first_answer(self, event: Event) -> Problem:
         return _problem_of((each for each in self.load() if each.position <= event.position), event)
@@ -62,25 +61,17 @@ class KnownProblem(UserProblems):
     def __init__(self, connection: Connection, owner: str, command: Command, problem_id: UUID) -> None:
         super().__init__(connection, owner, command)
         self.problem_id = problem_id
-        self.origin = command.origin()
 
-    def present(self, state: list[Event]) -> Problem:
-        """Returns the problem. Raises a 404 problem when the user has none in reach."""
+    def present(self, state: list[Event], event: Event | None = None) -> Problem:
         problem = fold(state).named(self.problem_id)
         if problem is None or not self.command.reach.admits(problem.project_id, problem.mode):
             raise missing("problem", "problem_id")
         return problem
 
-    def answer(self, state: list[Event], event: Event | None) -> Problem:
-        return self.present(state) if event is None else super().answer(state, event)
-
     def first_answer(self, event: Event) -> Problem:
         known = self.load()
         self.present(known)
         return self.present([each for each in known if each.position <= event.position])
-
-    def position(self, state: list[Event]) -> int:
-        return self.present(state).position
 
 
 def open_problem(
@@ -127,43 +118,24 @@ def open_problem(
     return decide(problems, rule, _same_as(opened))
 
 
-def attempt(problem: KnownProblem, tried: JsonObject, tried_at: datetime) -> Outcome[Problem]:
-    """Records an attempt: ``tried`` has approach, outcome and successful. The same approach again updates its outcome.
+_HOLDS: dict[type, Callable[[Problem, Any], bool]] = {
+    ProblemAttempted: lambda present, asked: False,
+    ProblemClosed: lambda present, asked: present.status == "closed",
+    ProblemReopened: lambda present, asked: present.status == "active",
+    ProblemPrioritized: lambda present, asked: present.priority == asked.priority,
+}
 
-    Raises 404 when the user has no such problem in reach.
+
+def change(problem: KnownProblem, kind: Callable[..., ProblemEvent], **fields: object) -> Outcome[Problem]:
+    """Appends an event of a problem, unless the wanted state holds: an attempt, the end, the return or the priority.
+
+    The same approach again updates the outcome of an attempt. Raises 404 when the user has no such problem in reach.
     """
-    attempted = ProblemAttempted(
-        problem_id=problem.problem_id, tried_at=tried_at, origin=problem.origin, **tried
-    )
-    return _change(problem, attempted, lambda _: False)
-
-
-def close(problem: KnownProblem, resolution: str | None) -> Outcome[Problem]:
-    """Closes a problem. A second call changes nothing."""
-    closed = ProblemClosed(problem_id=problem.problem_id, resolution=resolution, origin=problem.origin)
-    return _change(problem, closed, lambda present: present.status == "closed")
-
-
-def reopen(problem: KnownProblem, reason: str | None) -> Outcome[Problem]:
-    """Opens a closed problem again. A call for an open problem changes nothing."""
-    reopened = ProblemReopened(problem_id=problem.problem_id, reason=reason, origin=problem.origin)
-    return _change(problem, reopened, lambda present: present.status == "active")
-
-
-def prioritize(problem: KnownProblem, priority: int, reason: str | None) -> Outcome[Problem]:
-    """Gives a problem another priority."""
-    prioritized = ProblemPrioritized(
-        problem_id=problem.problem_id, priority=priority, reason=reason, origin=problem.origin
-    )
-    return _change(problem, prioritized, lambda present: present.priority == priority)
-
-
-def _change(problem: KnownProblem, asked: ProblemEvent, holds: Callable[[Problem], bool]) -> Outcome[Problem]:
-    """Appends the event ``asked`` of a problem, unless the wanted state ``holds``."""
+    asked = kind(problem_id=problem.problem_id, origin=problem.command.origin(), **fields)
 
     def rule(events: list[Event]) -> Decision | None:
         present = problem.present(events)
-        if holds(present):
+        if _HOLDS[type(asked)](present, asked):
             return None
         payload = replace(asked, origin=problem.command.origin(present.project_id, present.mode))
         if isinstance(payload, ProblemAttempted | ProblemClosed):

@@ -13,7 +13,14 @@ from events.http.fields import DayOrInstant, Name, Uuid, refuse_future, storable
 from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
-from ingest import problems as problem_commands
+from events.types.problems import (
+    ProblemAttempted,
+    ProblemClosed,
+    ProblemEvent,
+    ProblemPrioritized,
+    ProblemReopened,
+)
+from ingest import problems
 from ingest.api.transactions import FromTurns, Sender, Sent, Transactions
 from ingest.decider import Outcome
 from ingest.problems import KnownProblem, UserProblems
@@ -86,9 +93,9 @@ def problem_router(transactions: Transactions) -> APIRouter:
         refuse_future("since", body.since, command.at)
 
         def run(connection: Connection) -> Outcome[Problem]:
-            problems = UserProblems(connection, owner, command)
-            return problem_commands.open_problem(
-                problems, body.description, body.priority, body.project_id, body.mode, body.since
+            opening = UserProblems(connection, owner, command)
+            return problems.open_problem(
+                opening, body.description, body.priority, body.project_id, body.mode, body.since
             )
 
         return transactions.written(WrittenProblem, owner, run)
@@ -98,45 +105,40 @@ def problem_router(transactions: Transactions) -> APIRouter:
         summary="Record what was tried against a problem",
     )
     def attempt_problem(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> WrittenProblem:
-        tried = {"approach": body.approach, "outcome": body.outcome, "successful": body.successful}
         now = datetime.now(UTC)
         refuse_future("date", body.date, now)
-
-        def run(problem: KnownProblem) -> Outcome[Problem]:
-            return problem_commands.attempt(problem, tried, body.date or now)
-
-        return changed(sender, user_id, problem_id, body, run)
+        return changed(sender, user_id, problem_id, body, ProblemAttempted, tried_at=body.date or now)
 
     @router.post("/v1/memory/{user_id}/problems/{problem_id}/close", summary="Close a problem")
     def close_problem(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> WrittenProblem:
-        return changed(
-            sender, user_id, problem_id, body, lambda p: problem_commands.close(p, body.resolution)
-        )
+        return changed(sender, user_id, problem_id, body, ProblemClosed)
 
     @router.post("/v1/memory/{user_id}/problems/{problem_id}/reopen", summary="Open a closed problem again")
     def reopen_problem(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
-        return changed(sender, user_id, problem_id, body, lambda p: problem_commands.reopen(p, body.reason))
+        return changed(sender, user_id, problem_id, body, ProblemReopened)
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/priority", summary="Give a problem another priority"
     )
     def prioritize_problem(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
-        def run(problem: KnownProblem) -> Outcome[Problem]:
-            return problem_commands.prioritize(problem, body.priority, body.reason)
-
-        return changed(sender, user_id, problem_id, body, run)
+        return changed(sender, user_id, problem_id, body, ProblemPrioritized)
 
     def changed(
         sender: Sender,
         user_id: str,
         problem_id: UUID,
         body: FromTurns,
-        run: Callable[[KnownProblem], Outcome[Problem]],
+        kind: Callable[..., ProblemEvent],
+        **more: object,
     ) -> WrittenProblem:
+        """Appends the event that ``body`` has the fields of."""
         owner = sender.owner(user_id, "problem", "problem_id")
         command = sender.command_of(body, f"user/{user_id}")
+        fields = body.model_dump(exclude={*FromTurns.model_fields, "date"}) | more
         return transactions.written(
-            WrittenProblem, owner, lambda c: run(KnownProblem(c, owner, command, problem_id))
+            WrittenProblem,
+            owner,
+            lambda c: problems.change(KnownProblem(c, owner, command, problem_id), kind, **fields),
         )
 
     return router

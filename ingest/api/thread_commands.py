@@ -4,7 +4,7 @@ Every command is decided under a lock of the user's threads (:mod:`ingest.decide
 appends no more than its key.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -40,23 +40,12 @@ class UserThreads(UserStream[Threads, Thread]):
     def load(self) -> Threads:
         return threads_of(self.connection, self.owner)
 
-    def present(self, state: Threads, opened: UUID | None = None) -> Thread:
-        """Returns the thread, or the one ``opened``. Raises a 404 problem when the user has none in reach."""
-        thread_id = self.thread_id or opened
+    def present(self, state: Threads, event: Event | None = None) -> Thread:
+        thread_id = self.thread_id or (event and event.event_id)
         thread = state.get(thread_id) if thread_id else None
         if thread is None or not self.command.reach.admits(thread.project_id, thread.mode):
             raise missing("thread", "thread_id")
         return thread
-
-    def answer(self, state: Threads, event: Event | None) -> Thread:
-        return self.present(state) if event is None else self.first_answer(event)
-
-    def first_answer(self, event: Event) -> Thread:
-        """Returns the thread as it is now. A repeated command tells what became of the first one."""
-        return self.present(self.load(), event.event_id)
-
-    def position(self, state: Threads) -> int:
-        return self.present(state).position
 
 
 def open_thread(
@@ -124,34 +113,28 @@ def rename(threads: UserThreads, title: str) -> Outcome[Thread]:
 def close(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
     """Closes a thread. A closed one stays as it is."""
     wanted = ThreadClosed(thread_id=_id(threads), reason=reason)
-    return _to(threads, "closed", lambda _: wanted)
+
+    def rule(known: Threads) -> Payload | None:
+        return None if threads.present(known).status == "closed" else wanted
+
+    return decide(threads, rule, lambda first: _is_of(first, ThreadClosed, threads))
 
 
 def reopen(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
     """Opens a closed thread again. An open one stays as it is."""
 
-    def opened(thread: Thread) -> ThreadOpened:
-        return ThreadOpened(
-            title=thread.title,
-            project_id=thread.project_id,
-            mode=thread.mode,
-            thread_id=thread.thread_id,
-            reason=reason,
-        )
-
-    return _to(threads, "open", opened)
-
-
-def _to(threads: UserThreads, status: str, change: Callable[[Thread], Payload]) -> Outcome[Thread]:
     def rule(known: Threads) -> Payload | None:
         thread = threads.present(known)
-        return None if thread.status == status else change(thread)
+        if thread.status == "open":
+            return None
+        same = {name: getattr(thread, name) for name in ("title", "project_id", "mode", "thread_id")}
+        return ThreadOpened(**same, reason=reason)
 
-    def is_repeat(first: Payload) -> bool:
-        kind = ThreadClosed if status == "closed" else ThreadOpened
-        return isinstance(first, kind) and first.thread_id == threads.thread_id
+    return decide(threads, rule, lambda first: _is_of(first, ThreadOpened, threads))
 
-    return decide(threads, rule, is_repeat)
+
+def _is_of(first: Payload, kind: type[ThreadClosed | ThreadOpened], threads: UserThreads) -> bool:
+    return isinstance(first, kind) and first.thread_id == threads.thread_id
 
 
 def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None) -> None:

@@ -35,14 +35,10 @@ class UserRuns(UserStream[dict[UUID, Run], Run]):
     def load(self) -> dict[UUID, Run]:
         return fold(runs_of(self.connection, self.owner))
 
-    def answer(self, state: dict[UUID, Run], event: Event | None) -> Run:
-        return (state if event is None else self.load())[self.run_id]
-
-    def first_answer(self, event: Event) -> Run:
-        return self.load()[self.run_id]
-
-    def position(self, state: dict[UUID, Run]) -> int:
-        return state[self.run_id].position
+    def present(self, state: dict[UUID, Run], event: Event | None = None) -> Run:
+        if self.run_id not in state:
+            raise missing("run", "run_id")
+        return state[self.run_id]
 
 
 def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
@@ -52,9 +48,7 @@ def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
     """
 
     def rule(known: dict[UUID, Run]) -> Decision | None:
-        run = known.get(runs.run_id)
-        if run is None:
-            raise missing("run", "run_id")
+        run = runs.present(known)
         if run.undone_at is not None:
             return None
         undone = CuratorUndone(run_id=run.run_id, digests=run.ran.digests, reason=reason)
@@ -103,21 +97,11 @@ class UserInsights(UserStream[Insights, Insight]):
     def load(self) -> Insights:
         return insights_of(self.connection, self.owner)
 
-    def present(self, state: Insights) -> Insight:
-        """Returns the insight. Raises a 404 problem when the user has none in reach."""
+    def present(self, state: Insights, event: Event | None = None) -> Insight:
         found = state.get(self.insight_id)
         if found is None or not self.command.reach.admits(found.project_id, found.mode):
             raise missing("insight", "insight_id")
         return found
-
-    def answer(self, state: Insights, event: Event | None) -> Insight:
-        return self.present(state if event is None else self.load())
-
-    def first_answer(self, event: Event) -> Insight:
-        return self.present(self.load())
-
-    def position(self, state: Insights) -> int:
-        return self.present(state).position
 
 
 def retract(insights: UserInsights, reason: str) -> Outcome[Insight]:

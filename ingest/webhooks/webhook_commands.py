@@ -33,8 +33,7 @@ class UserWebhooks(UserStream[Webhooks, Webhook]):
     def load(self) -> Webhooks:
         return webhooks_of(self.connection, [self.owner]).get(self.owner, {})
 
-    def present(self, state: Webhooks) -> Webhook:
-        """Returns the webhook. Raises a 404 problem when the user has none of this id."""
+    def present(self, state: Webhooks, event: Event | None = None) -> Webhook:
         webhook = state.get(self.webhook_id) if self.webhook_id else None
         if webhook is None:
             raise missing("webhook", "webhook_id")

@@ -12,6 +12,7 @@ from events.platform.database import Connection
 from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
 from events.types.migrations import Migrated
+from events.types.problems import ProblemAttempted
 from ingest import problems as problem_commands
 from ingest.core import patching, review, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory
@@ -123,7 +124,7 @@ def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) ->
     ada.queued(source=CANARY)
     problem = problem_commands.open_problem(ada.opening, CANARY, 5, "default", None)
     tried = {"approach": f"{CANARY} tea", "outcome": CANARY, "successful": True}
-    problem_commands.attempt(ada.known(problem.state.problem_id), tried, SAID_AT)
+    problem_commands.change(ada.known(problem.state.problem_id), ProblemAttempted, tried_at=SAID_AT, **tried)
     ada.memory.understand(ada.connection)
     held = {name for name in words_in_tables(ada.connection, CANARY) if "core" in name or "problem" in name}
     assert len(held) > 4
@@ -151,7 +152,7 @@ def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
     time_travel.roll_back(ada.history(rationale=f"{PERSON} noticed"), left_out, None)
     problem = problem_commands.open_problem(ada.opening, "snoring", 5, "default", None)
     tried = {"approach": "nose strips", "outcome": f"{PERSON} slept", "successful": True}
-    problem_commands.attempt(ada.known(problem.state.problem_id), tried, SAID_AT)
+    problem_commands.change(ada.known(problem.state.problem_id), ProblemAttempted, tried_at=SAID_AT, **tried)
     ada.say(f"I met {PERSON} yesterday.", "My cat is called Minka.")
     ada.memory.understand(ada.connection)
     assert words_in_tables(ada.connection, PERSON)
@@ -207,7 +208,7 @@ def test_an_erased_turn_takes_its_values_patches_proposals_and_problems(ada: Ada
         if pain in each.turn_ids
     ]
     tried = {"approach": "rest", "outcome": None, "successful": None}
-    problem_commands.attempt(ada.known(problem.problem_id), tried, SAID_AT)
+    problem_commands.change(ada.known(problem.problem_id), ProblemAttempted, tried_at=SAID_AT, **tried)
     ada.memory.understand(ada.connection)
     assert ada.document["healthProfile"]["allergies"]["food"] == [CANARY]
     for turn_id in (home, pain, note):
