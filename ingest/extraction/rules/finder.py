@@ -330,7 +330,6 @@ def _draft(
         content=content,
         kind=kind,
         value_span=(begin, stop) if dated else None,
-        impersonal=row.subject == "%",
     )
 
 

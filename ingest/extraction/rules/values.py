@@ -65,7 +65,7 @@ ENGLISH: dict[str, str] = {
     "animal": rf"(?:[a-z]+ ){{0,2}}?(?:{either('pet')})",
     "food": _PHRASE, "food*": _LIST, "thing": _PHRASE, "thing*": _LIST, "liked": _PHRASE,
     "hobby": _PHRASE, "hobby*": _LIST,
-    "routine": r"(?:walk|jog|run|swim|cycle|exercise|meditate|stretch|do (?:yoga|pilates)) (?:daily|regularly|"
+    "routine": r"(?:(?:walk|jog|run|swim|cycle|exercise|meditate)s?|do(?:es)? (?:yoga|pilates)) (?:daily|regularly|"
     r"every (?:other )?(?:day|morning|evening)|(?:once|twice|[a-z]+ times) (?:a|per) week)",
     "diet": _DIETS, "illness": _ILLNESS, "condition": either("condition"), "medicine": _MEDICINE, "drug": _MEDICINE,
     "age": r"[1-9]\d", "status": "married|engaged|divorced|widowed|single",
@@ -235,18 +235,15 @@ def split(kind: str, text: str, chinese: bool) -> Iterator[tuple[int, int]]:
         begin = border.end() if border is not None else stop
 
 
-_CLOSED = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
-
-
 def named(kind: str, value: str) -> str:
     """Returns a value as it is named: "walk daily" is "walking daily", and "do yoga daily" is "yoga daily"."""
-    verb, _, rest = value.partition(" ")
     if kind != "routine":
         return value
-    if verb == "do":
+    verb, _, rest = value.partition(" ")
+    if verb in ("do", "does"):
         return rest
-    stem = verb.removesuffix("e") if verb.endswith("e") else verb + verb[-1] * bool(_CLOSED.fullmatch(verb))
-    return f"{stem}ing {rest}"
+    stem = verb.removesuffix("s").removesuffix("e")
+    return f"{stem}{stem[-1] * (stem in ('jog', 'run', 'swim'))}ing {rest}"
 
 
 def _shares_head(value: str, text: str, borders: list[re.Match[str] | None]) -> bool:
