@@ -7,7 +7,6 @@ does not guess whom it means.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from events.language.concepts import canonical_key
 from ingest.extraction.rules.drafts import StateDraft
@@ -64,8 +63,6 @@ _ADVERBS_ZH = re.compile(
     rf"次)?|刚刚?|才|又|从小就?|仍然|仍|{TIME}| )*"
 )
 _PREPOSITION = re.compile(r"(?:on|at|in|by) ", re.IGNORECASE)
-_THINGS = frozenset((*SETS["measure"], *SETS["occasion"], "date", "deadline"))
-_ANYWHERE = frozenset(("died", "passed", "my", "our", "release", "launch", "plan", "planning", "want"))
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|tonight|yesterday|next|this|last|in)\b", re.IGNORECASE)
 _DOUBLED = frozenset("爸妈哥姐弟妹")
 
@@ -93,27 +90,15 @@ def states(sentence: Sentence, masked: str, owner: str) -> Iterator[StateDraft]:
             yield draft
 
 
-@lru_cache(maxsize=1)
-def _may_tell() -> frozenset[str]:
-    """Returns the words one of which is in every sentence that the rows explain."""
-    heads = {head for _, head in index(False)} - {"be", "have", "", "no", "took", "went", "got"}
-    return frozenset(
-        (*heads, *_THINGS, *_ANYWHERE, "i", "i'm", "i've", "we", "we're", "we've", "has", "is", "ships")
-    )
-
-
 def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
-    if sentence.words.isdisjoint(_may_tell()):
-        return
     reached, carried, third = 0, None, None
-    things = not sentence.words.isdisjoint(_THINGS)
     for start in _START.finditer(text):
         if start.end() < reached:
             continue
         lead = _LEAD.match(text, start.end())
         begin = lead.end() if lead is not None else start.end()
         best: list[tuple[re.Match[str], Row, _Subject]] = []
-        for subject, rows, at in _readings(text, begin, owner, things):
+        for subject, rows, at in _readings(text, begin, owner):
             best += [
                 (found, row, subject) for row in rows if (found := row.compiled().match(text, at)) is not None
             ]
@@ -137,12 +122,12 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
                     reached, carried = found.end(), subject
                     third = _introduced(draft, subject) or third or (None if row.subject == "$" else subject)
                     yield replace(draft, span=(begin, draft.span[1]))
-    for row in index(False)[("*", "")] if not sentence.words.isdisjoint(_ANYWHERE) else ():
+    for row in index(False)[("*", "")]:
         for found in row.compiled().finditer(text):
             yield from _drafts(found, row, _Subject(owner, own=True), sentence, text)
 
 
-def _readings(text: str, begin: int, owner: str, things: bool) -> Iterator[tuple[_Subject, list[Row], int]]:
+def _readings(text: str, begin: int, owner: str) -> Iterator[tuple[_Subject, list[Row], int]]:
     """Yields what a clause at ``begin`` may be about, with the rows to try and where they begin."""
     rows = index(False)
     me = _Subject(owner, own=True)
@@ -151,15 +136,13 @@ def _readings(text: str, begin: int, owner: str, things: bool) -> Iterator[tuple
         name = _NAMED.match(text, begin)
         if name is not None and _may_be_person(name["name"]):
             yield from _of_predicate(text, name.end(), _Subject(name["name"], own=False))
-        if things:
-            yield me, rows[("%", "")], begin
+        yield me, rows[("%", "")], begin
         return
     if found["self"]:
         yield from _of_predicate(text, found.end(), me)
         return
     if found["the"]:
-        if things:
-            yield me, rows[("%", "")], found.end()
+        yield me, rows[("%", "")], found.end()
         return
     new = text.startswith("new ", found.end())
     at = found.end() + len("new ") * new
@@ -219,7 +202,7 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
             adverbs = _ADVERBS_ZH.match(text, where, stop)
             after = adverbs.end() if adverbs is not None else where
             for place in dict.fromkeys((after, where)):
-                for row in _rows_at(rows, text, place, stop, subject):
+                for row in _rows_at(rows, text, place, subject):
                     found = row.compiled().match(text, place, stop)
                     for draft in _drafts(found, row, subject, sentence, text) if found is not None else ():
                         matched, other = subject, _introduced(draft, subject) or other
@@ -249,16 +232,9 @@ def _introduced(draft: StateDraft, subject: _Subject) -> _Subject | None:
     return _Subject(draft.value if draft.value.isascii() else draft.kind, own=False)
 
 
-def _rows_at(
-    rows: dict[tuple[str, str], list[Row]], text: str, at: int, stop: int, subject: _Subject
-) -> Iterator[Row]:
-    head = text[at : at + 1]
-    clause = text[at:stop]
+def _rows_at(rows: dict[tuple[str, str], list[Row]], text: str, at: int, subject: _Subject) -> Iterator[Row]:
     for kind in ("@", "I") if subject.own else ("@",):
-        yield from rows.get((kind, head), ())
-        for row in rows.get((kind, ""), ()):
-            if not row.needs or any(word in clause for word in row.needs):
-                yield row
+        yield from (*rows.get((kind, text[at : at + 1]), ()), *rows.get((kind, ""), ()))
 
 
 def _raw(sentence: Sentence, found: re.Match[str], group: str) -> str:
@@ -305,9 +281,7 @@ def _draft(
     if key is None:
         return None
     entity = groups.get("entity")
-    if entity is not None:
-        entity = sentence.raw[slice(*found.span("entity"))].strip() or "project"
-    elif row.subject == "%" and slot.key in ("release_date", "deadline"):
+    if row.subject == "%" and slot.key == "release_date":
         entity = "project"
     kind = next((groups[name] for name in ("animal", "kin") if groups.get(name)), None)
     if kind is not None and not sentence.chinese:
