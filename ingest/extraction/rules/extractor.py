@@ -64,7 +64,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-8"
+    prompt_version = "rules-9"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)

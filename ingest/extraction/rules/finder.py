@@ -40,7 +40,7 @@ _ADVERBS = (
     f"totally|genuinely|originally|{TIME}++"
 )
 _PREDICATE = re.compile(
-    rf"(?P<aux>'m|'re|'s|'ve| am| is| are| have| has)?(?: (?:{_ADVERBS})\b,?)* (?P<word>[A-Za-z'’]+)"
+    rf"(?P<aux>'m|'re|'s|'ve| am| is| are| have| has)?(?: (?:{_ADVERBS})(?!\w),?)* (?P<word>[A-Za-z'’]+)"
 )
 _BE = frozenset(("'m", "'re", "'s", "am", "is", "are"))
 _HAVE = frozenset(("'ve", "'s", "have", "has"))
@@ -64,6 +64,7 @@ _ADVERBS_ZH = re.compile(
 )
 _PREPOSITION = re.compile(r"(?:on|at|in|by) ", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|tonight|yesterday|next|this|last|in)\b", re.IGNORECASE)
+_NEAR = 5
 _DOUBLED = frozenset("爸妈哥姐弟妹")
 
 
@@ -98,19 +99,12 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
         lead = _LEAD.match(text, start.end())
         begin = lead.end() if lead is not None else start.end()
         best: list[tuple[re.Match[str], Row, _Subject]] = []
-        for subject, rows, at in _readings(text, begin, owner):
+        for subject, rows, at in (
+            *_readings(text, begin, owner),
+            *_continued(text, begin, carried, third, near=start.end() - reached <= _NEAR),
+        ):
             best += [
                 (found, row, subject) for row in rows if (found := row.compiled().match(text, at)) is not None
-            ]
-        if not best and carried is not None and start.end() - reached <= 5:
-            word = re.match(r"[a-z']+", text[begin : begin + 20])
-            rows = index(False).get(("@", word[0]), []) if word is not None else []
-            # "My sister is called Zoe and lives in Porto": the verb of a third person is hers.
-            whose = third if word is not None and word[0].endswith("s") else carried
-            best = [
-                (found, row, whose)
-                for row in rows
-                if whose is not None and (found := row.compiled().match(text, begin)) is not None
             ]
         carried = third = None
         best.sort(key=lambda one: -len(one[1].slots) * 1000 - one[0].end())
@@ -152,6 +146,19 @@ def _readings(text: str, begin: int, owner: str) -> Iterator[tuple[_Subject, lis
     kin = _KIN.match(text, found.end())
     if kin is not None:
         yield from _of_predicate(text, kin.end(), _Subject(kin["name"] or kin["kin"], own=False))
+
+
+def _continued(
+    text: str, begin: int, carried: _Subject | None, third: _Subject | None, *, near: bool
+) -> Iterator[tuple[_Subject, list[Row], int]]:
+    """Yields the subject of the clause before for a clause that begins with its verb.
+
+    "My sister is called Zoe and lives in Porto": the verb of a third person is hers.
+    """
+    word = re.match(r"[a-z']+", text[begin : begin + 20]) if near else None
+    whose = third if word is not None and word[0].endswith("s") else carried
+    if word is not None and whose is not None:
+        yield whose, index(False).get(("@", word[0]), []), begin
 
 
 def _may_be_person(name: str) -> bool:

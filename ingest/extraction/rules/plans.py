@@ -8,7 +8,7 @@ from events.language.quoted import HIDDEN
 from events.language.timex.chinese.words import WILL
 from ingest.extraction.rules.drafts import DialogueState, EventDraft
 from ingest.extraction.rules.moments import Moment, coming
-from ingest.extraction.rules.sentences import Sentence, hedged
+from ingest.extraction.rules.sentences import Sentence
 from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import either
 
@@ -121,14 +121,11 @@ def dated(sentence: Sentence, masked: str, moments: list[Moment], reference: dat
     start = moment.start if moment is not None else None
     if moment is not None and _AGED.match(masked, moment.stop):
         return None
-    decided = _DECIDED.search(masked)
-    if (
-        decided is not None
-        and not hedged(sentence, decided.start(), decided.start())
-        and (start is None or start <= reference)
-    ):
+    unsure = _UNSURE_ZH if sentence.chinese else _UNSURE
+    decided = _DECIDED.search(masked) if start is None or start <= reference else None
+    if decided is not None and unsure.search(masked, 0, decided.start()) is None:
         return EventDraft(key="decision", span=(0, len(sentence.raw)), moment=moment, importance=6)
-    if moment is None or start is None or (_UNSURE_ZH if sentence.chinese else _UNSURE).search(masked):
+    if moment is None or start is None or unsure.search(masked):
         return None
     if _MOVED_TO.search(masked, max(0, moment.begin - 6), moment.begin):
         return None

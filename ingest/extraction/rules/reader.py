@@ -24,7 +24,7 @@ from ingest.extraction.rules import corrections, finder, knowledge, plans, probl
 from ingest.extraction.rules.drafts import DialogueState, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.extraction.rules.factual import FactualText, dictated
 from ingest.extraction.rules.moments import Dates, Moment, coming
-from ingest.extraction.rules.sentences import Sentence, clause, hedged, irrealis, simplified
+from ingest.extraction.rules.sentences import Sentence, clause, irrealis, simplified
 
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 # Characters. What follows them in a turn is mostly pasted: of 20 states in real chats with an assistant, 3 were right.
@@ -102,7 +102,7 @@ class TurnReader:
         origin = self._origin(offset, offset + len(sentence.raw.rstrip()))
         for found in problems.told(sentence):
             begin, stop = found.span()
-            if self._is_told(begin, stop, sentence, offset) and not hedged(sentence, begin, begin):
+            if self._is_told(begin, stop, sentence, offset):
                 told = problems.problem(found, sentence, turn, origin, self._told, self._said)
                 yield from filter(None, (told,))
 

@@ -66,6 +66,8 @@ ENGLISH: dict[str, str] = {
     rf"TypeScript|Haskell)",
     "tool": rf"(?i:{either('tool')})", "tool*": rf"(?i:{either('tool')})(?:,? and (?i:{either('tool')}))?",
     "tooled": rf"(?:(?i:{either('tool')})|{_CAP}(?: {_CAP}| \d+){{0,2}})",
+    "sport": rf"(?:{either('sport')})", "hobby": _PHRASE, "hobby*": _LIST,
+    "car": rf"(?i:{either('car')})(?: [A-Z\d][\w-]*){{0,3}}",
     "date": _DATE, "exact": rf"(?:{_AMOUNT}|{_CODE}|{_CAPS})",
 }  # fmt: skip
 
@@ -85,6 +87,9 @@ CHINESE: dict[str, str] = {
     "degree": f"(?:{either('学历')})",
     "tool": f"(?i:{either('tool')})", "tool*": f"(?i:{either('tool')})(?: ?[、和跟与] ?(?i:{either('tool')})){{0,3}}",
     "tooled": "[A-Za-z][A-Za-z0-9 .+-]{1,24}",
+    "sport": f"(?:{either('运动')})", "hobby": _ZH + "{2,8}?",
+    "hobby*": _ZH + "{2,8}?(?:[、和跟与]" + _ZH + "{2,8}?){0,4}",
+    "car": "[A-Z][A-Za-z0-9 -]{2,24}|特斯拉",
     "date": f"(?:农历)?{TIME}++(?: ?{TIME}++)?",
     "exact": r"[A-Za-z0-9+][A-Za-z0-9_@.+ -]{2,40}|(?:约|大约)?[$¥]? ?\d[\d,.]*\d?(?: ?[万亿]?(?:元|块|块钱|美元|欧元|"
     r"公分|厘米|公斤|斤|岁|%)?)",
@@ -165,7 +170,7 @@ def _role(value: str) -> bool:
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "name": _is_name, "place": _place, "org": _org, "thing": _thing, "food": _thing, "liked": _liked,
     "called": lambda value: value.casefold() not in _NO_CALLED and not value.endswith(("ing", "ed")),
-    "role": _role, "illness": _thing,
+    "role": _role, "illness": _thing, "hobby": _thing,
     "medicine": lambda value: _STEMS.search(value) is not None,
     "exact": lambda value: not value[0].isupper() or _is_name(value) or _is_place(value),
     "tooled": lambda value: value.casefold() in SETS["tool"] or _is_name(value),
@@ -180,7 +185,7 @@ _CHECKS_ZH: dict[str, Callable[[str], bool]] = {
     "role": lambda value: _NO_ROLE_ZH.search(value) is None,
     "thing": lambda value: _BAD_ZH.search(value) is None and len(value) > 1,
     "food": lambda value: _BAD_ZH.search(value) is None and value not in ("素", "饭", "东西", "药"),
-    **dict.fromkeys(("liked", "illness"), lambda value: _BAD_ZH.search(value) is None),
+    **dict.fromkeys(("liked", "illness", "hobby"), lambda value: _BAD_ZH.search(value) is None),
 }  # fmt: skip
 
 _SEPARATOR = re.compile(r",? (?:and|or) |, ")
