@@ -13,21 +13,24 @@ from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.body import Body
 from events.http.errors import ProblemError, invalid, missing
-from events.http.fields import Name, Words
+from events.http.fields import Name, Uuid, Words
 from events.platform.database import Connection
 from events.references.declarations import is_member, kind_of, members
 from events.references.kinds.kind import Kind
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference
+from events.resources import references as resources
 from events.resources.references import (
     DeclaredKind,
+    RefusedProposal,
+    RetractedCard,
     Team,
     WrittenReference,
 )
 from events.types.references import MAX_VERSION, ReferenceName, TeamMemberAdded, TeamMemberRemoved, Tier
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command, Outcome
-from ingest.references import declarations, reference_commands
+from ingest.references import declarations, proposals, reference_commands
 from ingest.references.reference_commands import ReferenceStream, not_found
 
 _ETAG = re.compile(r'(?:W/)?"(\d{1,18})"')
@@ -284,3 +287,48 @@ def declaration_router(transactions: Transactions) -> APIRouter:
 def _check_path(field: str, value: str) -> None:
     if not value.strip() or len(value.encode()) > 512:
         raise invalid(field, "must be 1 to 512 bytes long")
+
+
+class ApproveProposalIn(Body):
+    """Applies a proposal."""
+
+    user_id: Name = Field(description="whose proposal this is")
+
+
+class RefuseProposalIn(ApproveProposalIn):
+    """Refuses a proposal."""
+
+    reason: Words | None = None
+
+
+def proposal_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of proposals."""
+    router = routes_of("references")
+
+    @router.post("/v1/proposals/{proposal_id}/accept", summary="Apply an op that prose asked for")
+    def approve_proposal(
+        proposal_id: Uuid, body: ApproveProposalIn, caller: Writer
+    ) -> resources.Reference | RetractedCard:
+        owner, command = sent(caller, body)
+        outcome = transactions.run(owner, lambda c: proposals.approve(c, owner, proposal_id, command))
+        if isinstance(outcome, proposals.Retraction):
+            return RetractedCard(
+                proposal_id=proposal_id,
+                status="approved",
+                card_id=outcome.card_id,
+                content=outcome.content,
+                events=outcome.events,
+            )
+        return resources.Reference.made_from(outcome.state)
+
+    @router.post("/v1/proposals/{proposal_id}/refuse", summary="Refuse an op that prose asked for")
+    def refuse_proposal(proposal_id: Uuid, body: RefuseProposalIn, caller: Writer) -> RefusedProposal:
+        owner, command = sent(caller, body)
+        transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
+        return RefusedProposal(proposal_id=proposal_id, status="refused")
+
+    def sent(caller: Principal, body: ApproveProposalIn) -> tuple[str, Command]:
+        owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")
+        return owner, Sender(caller).command(f"user/{body.user_id}")
+
+    return router

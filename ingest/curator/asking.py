@@ -1,11 +1,12 @@
-"""Asks a model about the pairs of cards that the words do not decide. Its answers only add relations of these pairs."""
+"""The pairs of cards and of people that are alike, and what a model says of them. Its answers only add relations."""
 
 from __future__ import annotations
 
 import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,19 +18,135 @@ from uuid import UUID
 
 import psycopg
 
+from events.curator import asked_entry
+from events.language.terms import analyse
 from events.people.person import Person
 from events.platform.database import Connection, statement, tuples_of
 from events.platform.settings import Settings
 from events.types.extraction import Usage
 from events.types.people import PersonMergeProposed
-from events.types.relations import Predicate
-from ingest.curator.memory import MemoryCard
-from ingest.curator.passes.undecided import MODEL_CONFIDENCE, Pair, PersonPair
-from ingest.curator.proposals import Proposal, person_merge, relation
+from events.types.relations import CardsConnected, Predicate
+from ingest.curator.memory import (
+    Memory,
+    MemoryCard,
+    Proposal,
+    digest_of,
+    merge_digest,
+    person_merge,
+    relation,
+)
+from ingest.curator.passes.connect import is_open, speaking
 from ingest.extraction.choosing import uses_model
 from ingest.extraction.circuit_breaker import CircuitBreaker
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.token_budget import TokenBudget, about_tokens
+
+MOST_PAIRS = 24
+"""The most pairs of one run, the most alike first."""
+MOST_PEOPLE = 8
+"""The most pairs of people of one run."""
+MODEL_CONFIDENCE = 0.8
+"""The confidence of what a model says. It is below the threshold of a merge of people."""
+_NEAREST = 16  # earlier cards with a word in common that are looked at, for each word
+_ALIKE = 0.2  # the least share of common terms
+_LONGEST = 400  # characters of a card that a model sees
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two cards of one project and mode. ``alike`` is the share of their common terms, 0 to 1."""
+
+    later: MemoryCard
+    earlier: MemoryCard
+    alike: float
+
+    @property
+    def ends(self) -> tuple[UUID, UUID]:
+        return self.later.card_id, self.earlier.card_id
+
+    @property
+    def digest(self) -> str:
+        """The digest of the words of both cards in either order. New ids of the same words give the same digest."""
+        return digest_of("asked", *sorted((self.later.content, self.earlier.content)))
+
+    @property
+    def entry(self) -> str:
+        """What a run keeps of the pair."""
+        return asked_entry(*self.ends, self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPair:
+    """Two people who may be one, by ``evidence`` that alone is weak."""
+
+    one: Person
+    other: Person
+    evidence: tuple[str, ...]
+    digest: str
+
+    @property
+    def ends(self) -> tuple[UUID, UUID]:
+        return self.one.person_id, self.other.person_id
+
+    @property
+    def entry(self) -> str:
+        """What a run keeps of the pair."""
+        return asked_entry(*self.ends, self.digest)
+
+
+def unsure_people(memory: Memory) -> list[PersonPair]:
+    """Returns at most :data:`MOST_PEOPLE` pairs of people that a model was not asked about, the most probable first."""
+    weak = [
+        PersonPair(
+            memory.people.of_id[each.person_id],
+            memory.people.of_id[each.into_id],
+            each.evidence,
+            merge_digest(memory, each.person_id, each.into_id),
+        )
+        for each in memory.people.proposals
+        if each.score < MODEL_CONFIDENCE
+    ]
+    return [each for each in weak if each.digest not in memory.asked | memory.tombstones][:MOST_PEOPLE]
+
+
+def undecided(memory: Memory, proposals: Iterable[Proposal]) -> list[Pair]:
+    """Returns at most :data:`MOST_PAIRS` pairs that neither ``proposals`` nor a relation nor an answer decides.
+
+    Cards that name one of two people of one name are in no pair. The order is fixed.
+    """
+    decided = {frozenset(each.evidence) for each in proposals if isinstance(each.payload, CardsConnected)}
+    found: list[Pair] = []
+    near: dict[tuple[str, str, str], deque[tuple[MemoryCard, frozenset[str]]]]
+    near = defaultdict(lambda: deque(maxlen=_NEAREST))
+    for card in _told_once(memory):
+        terms = frozenset(analyse(card.content))
+        before = {one.card_id: (one, others) for term in terms for one, others in near[*card.wall, term]}
+        for one, others in before.values():
+            alike = len(terms & others) / len(terms | others)
+            if alike < _ALIKE or frozenset((one.card_id, card.card_id)) in decided:
+                continue
+            if one.content.casefold() == card.content.casefold():
+                continue  # the same words need no model
+            if one.speaker == card.speaker and is_open(memory, one, card) and not memory.ordered(one, card):
+                found.append(Pair(card, one, alike))
+        for term in terms:
+            near[*card.wall, term].append((card, terms))
+    found.sort(key=lambda each: (-each.alike, each.later.position, each.entry))
+    unique = {each.digest: each for each in reversed(found) if each.digest not in memory.asked}
+    return [each for each in found if unique.get(each.digest) is each][:MOST_PAIRS]
+
+
+def _told_once(memory: Memory) -> Iterable[MemoryCard]:
+    """Yields the cards that are compared. Of a card and its own turn, only the card."""
+    told: set[str] = set()
+    for card in speaking(memory):
+        words = card.content.casefold()
+        if len(words) > _LONGEST or any(name in words for name in memory.people.shared):
+            continue
+        if not (card.episode and told.issuperset(card.turn_ids)):
+            told.update(card.turn_ids)
+            yield card
+
 
 if TYPE_CHECKING:
     from ingest.extraction.claude.model_client import ModelClient, Reply

@@ -23,14 +23,12 @@ from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.people import PersonMergeProposed
 from events.types.threads import STREAM as THREADS
 from events.types.threads import ThreadOpened
-from ingest.curator.asking import AnyPair, Asked, Asker, version
-from ingest.curator.memory import Memory, MemoryCard
+from ingest.curator.asking import MOST_PAIRS, AnyPair, Asked, Asker, undecided, unsure_people, version
+from ingest.curator.memory import Memory, MemoryCard, Pass, Proposal, merge_digest, person_merge
 from ingest.curator.passes.connect import connect
 from ingest.curator.passes.consolidation import consolidate
 from ingest.curator.passes.patterns import patterns
 from ingest.curator.passes.threads import threads
-from ingest.curator.passes.undecided import MOST_PAIRS, undecided, unsure_people
-from ingest.curator.proposals import Pass, Proposal, merge_digest, person_merge
 
 
 def conclude(memory: Memory) -> list[Proposal]:

@@ -13,8 +13,7 @@ from events.language.chinese_script import has_cjk
 from events.types.cards import INJECTED, PASTED
 from events.types.relations import Predicate
 from ingest.curator.judging import Judgement, judge, kinds
-from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.proposals import Proposal, relation
+from ingest.curator.memory import Memory, MemoryCard, Proposal, relation
 from ingest.curator.statements import Statement, statement
 
 LEAST = 0.9

@@ -10,9 +10,8 @@ from uuid import UUID
 from events.insights import digest_of
 from events.language.chinese_script import has_cjk
 from events.language.terms import analyse
-from ingest.curator.memory import Memory, MemoryCard
+from ingest.curator.memory import Memory, MemoryCard, Proposal
 from ingest.curator.passes.patterns import SESSIONS, derived, may_count, recurs
-from ingest.curator.proposals import Proposal
 from ingest.curator.statements import happened, sentences
 
 _MOST_SESSIONS = 6  # of one statement; more sessions make a further statement

@@ -9,8 +9,7 @@ from events.insights import digest_of
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from events.types.insights import InsightDerived, InsightKind
-from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.proposals import Proposal, derivation
+from ingest.curator.memory import Memory, MemoryCard, Proposal, derivation
 from ingest.curator.statements import happened
 
 SESSIONS = 3

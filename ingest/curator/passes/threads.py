@@ -7,8 +7,7 @@ from datetime import timedelta
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from events.types.threads import ThreadOpened
-from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.proposals import Proposal, assignment, new_thread
+from ingest.curator.memory import Memory, MemoryCard, Proposal, assignment, new_thread
 
 _SESSIONS = 3
 _SPAN = timedelta(days=2)

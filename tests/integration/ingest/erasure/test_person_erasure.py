@@ -39,7 +39,7 @@ from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.erasure.words import IDENTIFIERS
+from ingest.erasure.names import IDENTIFIERS
 from ingest.modes import Declaration, UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
