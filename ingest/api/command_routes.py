@@ -41,23 +41,18 @@ class RelationIn(ByAgent, OfUser):
     predicate: Predicate
     reason: Words = Field(description="why, for whoever asks later")
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
 class WithdrawIn(ByAgent, OfUser):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
 
     reason: Words = Field(description="why, for whoever asks later")
-    agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
 class _TakenBackIn(ByAgent, OfUser):
     """A card that is taken back."""
 
     reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
-    agent_id: Annotated[
-        Name | None, Field(description="the agent that says so; it takes back nothing that the user stated")
-    ] = None
 
 
 class CorrectIn(_TakenBackIn):
@@ -189,7 +184,6 @@ class CheckpointIn(ByAgent, OfUser):
 
     state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
     project_id: Name = "default"
-    agent_id: Annotated[Name | None, Field(description="the agent that saves it")] = None
 
 
 def session_router(transactions: Transactions) -> APIRouter:

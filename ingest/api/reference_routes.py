@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import Field
 
 from events.access.principal import Principal
@@ -28,13 +28,14 @@ from events.resources.references import (
     WrittenReference,
 )
 from events.types.references import MAX_VERSION, ReferenceName, TeamMemberAdded, TeamMemberRemoved, Tier
-from ingest.api.transactions import Sender, Sent, Transactions
+from ingest.api.transactions import OfUser, Sender, Sent, Transactions
 from ingest.decider import Command, Outcome
 from ingest.references import declarations, proposals, reference_commands
 from ingest.references.reference_commands import ReferenceStream, not_found
 
 _ETAG = re.compile(r'(?:W/)?"(\d{1,18})"')
 
+PathName = Annotated[Name, Path()]
 IfMatch = Annotated[
     str | None, Header(max_length=100, description='the version in quotes, as in the ETag: "7"')
 ]
@@ -255,12 +256,12 @@ def declaration_router(transactions: Transactions) -> APIRouter:
         "/v1/teams/{team_id}/members/{member}",
         summary="Add a member to a team; the first member adds oneself",
     )
-    def add_team_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
+    def add_team_member(team_id: PathName, member: PathName, body: MemberIn, caller: Writer) -> Team:
         return changed(caller, TeamMemberAdded(team_id=team_id, member=member, by=body.user_id))
 
     @router.delete("/v1/teams/{team_id}/members/{member}", summary="Remove a member from a team")
     def remove_team_member(
-        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
+        team_id: PathName, member: PathName, caller: Writer, user_id: Annotated[Name, Query()]
     ) -> Team:
         return changed(caller, TeamMemberRemoved(team_id=team_id, member=member, by=user_id))
 
@@ -270,8 +271,6 @@ def declaration_router(transactions: Transactions) -> APIRouter:
             owner_of(caller, user_id, thing="team", field="team_id")
         if not caller.reach.admits("default", None):
             raise missing("team", "team_id")
-        for field, value in (("team_id", team_id), ("member", change.member)):
-            _check_path(field, value)
         command = Command(actor=f"user/{change.by}", at=datetime.now(UTC))
 
         def run(connection: Connection) -> Team:
@@ -284,15 +283,8 @@ def declaration_router(transactions: Transactions) -> APIRouter:
     return router
 
 
-def _check_path(field: str, value: str) -> None:
-    if not value.strip() or len(value.encode()) > 512:
-        raise invalid(field, "must be 1 to 512 bytes long")
-
-
-class ApproveProposalIn(Body):
+class ApproveProposalIn(OfUser):
     """Applies a proposal."""
-
-    user_id: Name = Field(description="whose proposal this is")
 
 
 class RefuseProposalIn(ApproveProposalIn):

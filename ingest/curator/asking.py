@@ -54,39 +54,21 @@ _LONGEST = 400  # characters of a card that a model sees
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two cards of one project and mode. ``alike`` is the share of their common terms, 0 to 1."""
+    """A later and an earlier card of one project and mode, or two people who may be one by weak ``evidence``.
 
-    later: MemoryCard
-    earlier: MemoryCard
-    alike: float
+    The ``digest`` of two cards is that of their words in either order: new ids of the same words give the same one.
+    ``alike`` is the share of the common terms of two cards, 0 to 1.
+    """
 
-    @property
-    def ends(self) -> tuple[UUID, UUID]:
-        return self.later.card_id, self.earlier.card_id
-
-    @property
-    def digest(self) -> str:
-        """The digest of the words of both cards in either order. New ids of the same words give the same digest."""
-        return digest_of("asked", *sorted((self.later.content, self.earlier.content)))
-
-    @property
-    def entry(self) -> str:
-        """What a run keeps of the pair."""
-        return asked_entry(*self.ends, self.digest)
-
-
-@dataclass(frozen=True, slots=True)
-class PersonPair:
-    """Two people who may be one, by ``evidence`` that alone is weak."""
-
-    one: Person
-    other: Person
-    evidence: tuple[str, ...]
+    one: MemoryCard | Person
+    other: MemoryCard | Person
     digest: str
+    evidence: tuple[str, ...] = ()
+    alike: float = 0.0
 
     @property
     def ends(self) -> tuple[UUID, UUID]:
-        return self.one.person_id, self.other.person_id
+        return _id(self.one), _id(self.other)
 
     @property
     def entry(self) -> str:
@@ -94,14 +76,18 @@ class PersonPair:
         return asked_entry(*self.ends, self.digest)
 
 
-def unsure_people(memory: Memory) -> list[PersonPair]:
+def _id(part: MemoryCard | Person) -> UUID:
+    return part.card_id if isinstance(part, MemoryCard) else part.person_id
+
+
+def unsure_people(memory: Memory) -> list[Pair]:
     """Returns at most :data:`MOST_PEOPLE` pairs of people that a model was not asked about, the most probable first."""
     weak = [
-        PersonPair(
+        Pair(
             memory.people.of_id[each.person_id],
             memory.people.of_id[each.into_id],
-            each.evidence,
             merge_digest(memory, each.person_id, each.into_id),
+            each.evidence,
         )
         for each in memory.people.proposals
         if each.score < MODEL_CONFIDENCE
@@ -128,10 +114,12 @@ def undecided(memory: Memory, proposals: Iterable[Proposal]) -> list[Pair]:
             if one.content.casefold() == card.content.casefold():
                 continue  # the same words need no model
             if one.speaker == card.speaker and is_open(memory, one, card) and not memory.ordered(one, card):
-                found.append(Pair(card, one, alike))
+                words = sorted((card.content, one.content))
+                found.append(Pair(card, one, digest_of("asked", *words), alike=alike))
         for term in terms:
             near[*card.wall, term].append((card, terms))
-    found.sort(key=lambda each: (-each.alike, each.later.position, each.entry))
+    places = {card.card_id: card.position for card in memory.cards}
+    found.sort(key=lambda each: (-each.alike, places[each.ends[0]], each.entry))
     unique = {each.digest: each for each in reversed(found) if each.digest not in memory.asked}
     return [each for each in found if unique.get(each.digest) is each][:MOST_PAIRS]
 
@@ -152,8 +140,6 @@ if TYPE_CHECKING:
     from ingest.extraction.claude.model_client import ModelClient, Reply
 
 logger = logging.getLogger(__name__)
-
-AnyPair = Pair | PersonPair
 
 PREDICATES: tuple[Predicate, ...] = (
     "same_as", "expands", "qualifies", "contradicts", "update", "state_change",
@@ -199,7 +185,7 @@ _SCHEMA = {
 class Asked:
     """What a model was asked and what it answered. ``refused`` are the reasons why parts of the answer are left out."""
 
-    pairs: tuple[AnyPair, ...] = ()
+    pairs: tuple[Pair, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     refused: tuple[str, ...] = ()
     model: str | None = None
@@ -223,19 +209,17 @@ def version() -> str:
     return f"curator-{sha256(f'{text()}{json.dumps(_SCHEMA)}'.encode()).hexdigest()[:8]}"
 
 
-def question(pairs: Sequence[AnyPair]) -> str:
+def question(pairs: Sequence[Pair]) -> str:
     """Returns the changing part of the prompt, all as data. Every text is escaped, so no words close an element."""
     labels = _labels(pairs)
-    shown = {id_: _element(each, labels[id_]) for pair in pairs for id_, each in _parts(pair)}
-    lines = [shown[each] for each in labels]
-    asked = [_asked(pair, *(labels[each] for each in pair.ends)) for pair in pairs]
+    parts = {_id(part): part for pair in pairs for part in (pair.one, pair.other)}
+    lines = [_element(parts[id_], label) for id_, label in labels.items()]
+    asked = []
+    for pair in pairs:
+        a, b = (labels[each] for each in pair.ends)
+        evidence = escape("; ".join(pair.evidence)[: 2 * _LONGEST_REASON], quote=False)
+        asked.append(f'<pair a="{a}" b="{b}">{evidence}</pair>')
     return "\n".join(("<cards>", *lines, "</cards>", "<pairs>", *asked, "</pairs>"))
-
-
-def _parts(pair: AnyPair) -> tuple[tuple[UUID, MemoryCard | Person], ...]:
-    """Returns the two of a pair with their ids, the earlier card or the first person first."""
-    parts = (pair.earlier, pair.later) if isinstance(pair, Pair) else (pair.one, pair.other)
-    return tuple((each.card_id if isinstance(each, MemoryCard) else each.person_id, each) for each in parts)
 
 
 def _element(part: MemoryCard | Person, label: str) -> str:
@@ -246,14 +230,7 @@ def _element(part: MemoryCard | Person, label: str) -> str:
     return f'<person id="{label}" names="{escape(names)}" ties="{escape(" ".join(part.kinship))}"/>'
 
 
-def _asked(pair: AnyPair, one: str, other: str) -> str:
-    if isinstance(pair, Pair):
-        return f'<pair a="{one}" b="{other}"/>'
-    evidence = escape("; ".join(pair.evidence)[: 2 * _LONGEST_REASON], quote=False)
-    return f'<pair a="{one}" b="{other}">{evidence}</pair>'
-
-
-def judged(answer: object, pairs: Sequence[AnyPair]) -> tuple[list[Proposal], list[str]]:
+def judged(answer: object, pairs: Sequence[Pair]) -> tuple[list[Proposal], list[str]]:
     """Returns the relations and merges in an answer, at most one of each pair, and why the rest of it is refused."""
     listed = answer.get("relations") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
@@ -279,25 +256,23 @@ def judged(answer: object, pairs: Sequence[AnyPair]) -> tuple[list[Proposal], li
     return found, refused
 
 
-def _proposal(pair: AnyPair, predicate: object, reason: str) -> Proposal | None:
+def _proposal(pair: Pair, predicate: object, reason: str) -> Proposal | None:
     """Returns what an answer about a pair adds, or None for a predicate that the pair cannot have."""
-    if isinstance(pair, PersonPair):
-        one, other = pair.ends
-        if predicate != SAME_PERSON:
-            return None
-        merge = PersonMergeProposed(
-            person_id=one,
-            into_id=other,
-            reason=reason,
-            digest=pair.digest,
-            confidence=MODEL_CONFIDENCE,
-            evidence=pair.evidence,
-        )
-        return person_merge(merge, "model")
-    known = next((each for each in PREDICATES if each == predicate), None)
-    if known is None:
+    if isinstance(pair.one, MemoryCard) and isinstance(pair.other, MemoryCard):
+        known = next((each for each in PREDICATES if each == predicate), None)
+        return None if known is None else relation(pair.one, pair.other, known, reason, MODEL_CONFIDENCE)
+    if predicate != SAME_PERSON:
         return None
-    return relation(pair.later, pair.earlier, known, reason, MODEL_CONFIDENCE)
+    one, other = pair.ends
+    merge = PersonMergeProposed(
+        person_id=one,
+        into_id=other,
+        reason=reason,
+        digest=pair.digest,
+        confidence=MODEL_CONFIDENCE,
+        evidence=pair.evidence,
+    )
+    return person_merge(merge, "model")
 
 
 class Asker:
@@ -324,13 +299,13 @@ class Asker:
                 with suppress(psycopg.OperationalError):  # a lost connection holds no lock
                     connection.execute(statement(_PACKAGE, "asked_alone"), names)
 
-    def affords(self, connection: Connection, owner: str, pairs: Sequence[AnyPair]) -> bool:
+    def affords(self, connection: Connection, owner: str, pairs: Sequence[Pair]) -> bool:
         """True when the budget of the user covers the question and the longest answer."""
         self._budget.forget()  # another process may have asked meanwhile
         size = about_tokens(f"{text()}{json.dumps(_SCHEMA)}{question(pairs)}")
         return bool(pairs) and self._budget.left(connection, owner) >= size + self._most_tokens(pairs)
 
-    def ask(self, owner: str, pairs: Sequence[AnyPair]) -> Asked:
+    def ask(self, owner: str, pairs: Sequence[Pair]) -> Asked:
         """Returns the answer about ``pairs``. Without an answer the pairs are not among it, but the cost is."""
         now, model = time.monotonic(), self._settings.model
         if not self._breaker.allows_call(now):
@@ -354,7 +329,7 @@ class Asker:
         if self._client is not None:
             self._client.close()
 
-    def _reply(self, pairs: Sequence[AnyPair]) -> Reply:
+    def _reply(self, pairs: Sequence[Pair]) -> Reply:
         # The SDK takes a second to load, and most runs ask nothing.
         from ingest.extraction.claude.extractor import create_client  # noqa: PLC0415
         from ingest.extraction.claude.model_client import Prompt  # noqa: PLC0415
@@ -364,7 +339,7 @@ class Asker:
         messages: list[dict[str, object]] = [{"role": "user", "content": question(pairs)}]
         return self._client.ask(Prompt(text(), tool), messages, self._most_tokens(pairs))
 
-    def _most_tokens(self, pairs: Sequence[AnyPair]) -> int:
+    def _most_tokens(self, pairs: Sequence[Pair]) -> int:
         most = self._settings.extract_max_tokens
         return most if self._settings.thinking else min(most, TOKENS + TOKENS_A_PAIR * len(pairs))
 
@@ -374,11 +349,14 @@ def create_asker(settings: Settings) -> Asker | None:
     return Asker(settings) if settings.curator_tokens_per_user_day > 0 and uses_model(settings) else None
 
 
-def _labels(pairs: Sequence[AnyPair]) -> dict[UUID, str]:
-    """Returns the labels of the cards and the people in a question, in the order of the pairs."""
-    parts = {id_: part for pair in pairs for id_, part in _parts(pair)}
-    kinds = ["c" if isinstance(part, MemoryCard) else "p" for part in parts.values()]
-    return {id_: f"{kind}{number}" for number, (id_, kind) in enumerate(zip(parts, kinds, strict=True), 1)}
+def _labels(pairs: Sequence[Pair]) -> dict[UUID, str]:
+    """Returns the labels of cards and people in a question: the earlier card and the first person come first."""
+    ids: dict[UUID, str] = {}
+    for pair in pairs:
+        of_cards = isinstance(pair.one, MemoryCard)
+        for id_ in pair.ends[::-1] if of_cards else pair.ends:
+            ids.setdefault(id_, f"{'c' if of_cards else 'p'}{len(ids) + 1}")
+    return ids
 
 
 def _one_line(reason: str) -> str:

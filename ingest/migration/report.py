@@ -8,7 +8,7 @@ from uuid import UUID
 from events.core.places import related_paths
 from events.core.state import Change, QueueEntry
 from events.platform.database import Connection, rows_of, statement
-from events.resources.migration import MigrationReport
+from events.resources.migration import KeptSentence, MigrationReport
 from events.store import log
 from events.store.log import event_if_readable, history
 from events.types.cards import EventNoted, StateAsserted
@@ -29,15 +29,6 @@ _PACKAGE = "ingest.migration"
 _TYPES = [cls.__name__ for cls in (TurnsExtracted, ExtractionFailed, EventNoted, StateAsserted)]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A sentence that is an episode now, with the places of the document that its facts touch."""
-
-    turn_id: str
-    text: str
-    related_paths: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What became of the sentences. ``pending`` turn ids wait for their extraction, ``failed`` ones have none.
@@ -49,7 +40,7 @@ class Report:
     pending: Sequence[str]
     failed: Sequence[str]
     erased: Sequence[str]
-    kept: Sequence[Kept]
+    kept: Sequence[KeptSentence]
     applied: Sequence[Change] = ()
     queued: Sequence[QueueEntry] = ()
     version: int = 0
@@ -125,7 +116,11 @@ class Follower:
             failed=[each for each in turns if each in self._failed - self._extracted],
             erased=[each for each in turns if each in self._erased],
             kept=[
-                Kept(each, turn["text"], related_paths(self._concepts.get(each, ())))
+                KeptSentence(
+                    turn_id=each,
+                    text=turn["text"],
+                    related_paths=[*related_paths(self._concepts.get(each, ()))],
+                )
                 for each, turn in turns.items()
                 if each in self._episodes
             ],
