@@ -53,6 +53,9 @@ class _TakenBackIn(ByAgent, OfUser):
     """A card that is taken back."""
 
     reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
+    agent_id: Annotated[
+        Name | None, Field(description="the agent that says so; it takes back nothing that the user stated")
+    ] = None
 
 
 class CorrectIn(_TakenBackIn):

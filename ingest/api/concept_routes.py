@@ -20,7 +20,8 @@ Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
 class _ConceptIn(ByAgent, OfUser):
-    """Who concludes something. What an agent concludes is agent_inferred."""
+    agent_id: Name | None = None
+    """the agent that concludes it; the concept is then agent_inferred"""
 
 
 class ConceptIn(_ConceptIn):

@@ -26,6 +26,7 @@ from events.platform.settings import Settings
 from events.types.extraction import Usage
 from events.types.people import PersonMergeProposed
 from events.types.relations import CardsConnected, Predicate
+from ingest.curator.connect import is_open, speaking
 from ingest.curator.memory import (
     Memory,
     MemoryCard,
@@ -35,7 +36,6 @@ from ingest.curator.memory import (
     person_merge,
     relation,
 )
-from ingest.curator.passes.connect import is_open, speaking
 from ingest.extraction.choosing import uses_model
 from ingest.extraction.circuit_breaker import CircuitBreaker
 from ingest.extraction.extractor_port import ExtractorUnavailableError

@@ -24,11 +24,9 @@ from events.types.people import PersonMergeProposed
 from events.types.threads import STREAM as THREADS
 from events.types.threads import ThreadOpened
 from ingest.curator.asking import MOST_PAIRS, Asked, Asker, undecided, unsure_people, version
+from ingest.curator.connect import connect
 from ingest.curator.memory import Memory, MemoryCard, Pass, Proposal, merge_digest, person_merge
-from ingest.curator.passes.connect import connect
-from ingest.curator.passes.consolidation import consolidate
-from ingest.curator.passes.patterns import patterns
-from ingest.curator.passes.threads import threads
+from ingest.curator.passes import consolidate, patterns, threads
 
 
 def conclude(memory: Memory) -> list[Proposal]:

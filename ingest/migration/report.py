@@ -69,7 +69,8 @@ class Follower:
         """Returns the turn ids that the log has, those of erased turns too."""
         missing = [each for each in self.migration.turns if each not in self._found]
         if missing:
-            values = self._named() | {"keys": [turn_key(each) for each in missing]}
+            keys = [turn_key(each) for each in missing]
+            values = {"partition": partition_of(self.owner), "user_id": self.owner, "keys": keys}
             for row in rows_of(connection, statement(_PACKAGE, "turns_of_keys"), values):
                 turn_id = row["dedupe_key"].removeprefix(turn_key(""))
                 self._found[turn_id] = row["position"]
@@ -129,9 +130,6 @@ class Follower:
             version=present.state.version,
             position=present.folded_to,
         )
-
-    def _named(self) -> dict[str, object]:
-        return {"partition": partition_of(self.owner), "user_id": self.owner}
 
 
 MOST_REHEARSED = 200

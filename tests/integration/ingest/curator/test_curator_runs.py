@@ -11,7 +11,7 @@ from events.store import log
 from events.types.envelope import uuid7
 from events.types.relations import CardsConnected
 from ingest.curator.asking import undecided
-from ingest.curator.passes.connect import connect
+from ingest.curator.connect import connect
 from ingest.curator.runner import BehindError, curate, memory_of
 from projectors.core.projector import CoreProjector
 from tests.support.ingest.curating import BEGIN, fold, relations, tell

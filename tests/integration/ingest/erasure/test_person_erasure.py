@@ -35,7 +35,7 @@ from events.types.tombstones import SubjectErased
 from ingest import modes as mode_commands
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
-from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
+from ingest.api.thread_routes import UserThreads, close, open_thread, reopen
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
