@@ -18,7 +18,10 @@ _EDGES = ' \t,.;:!?，。；：！？、~～"“”「」'
 _WORDS, _NOUN = rf"[^,;:.!?()\n{HIDDEN}]", rf"[^，,。！？；：:\s{HIDDEN}]"
 _ADVERBS = r"(?:(?:still|really|constantly|finally|now|just|always|lately) ){0,3}"
 # The words that name a problem end where the sentence goes on to something else.
-_ON = r"(?=\s*(?:$|[,;:.!?()]|\s[-–—]|\b(?:and|but|so|because|for|lately|(?:right )?now|again|when|which|that)\b))"
+_ON = (
+    r"(?=\s*(?:$|[,;:.!?()]|\s[-–—]|"
+    r"\b(?:and|but|so|because|since|for|lately|(?:right )?now|again|when|which|that)\b))"
+)
 _FAILED = r"(?:(?:did|does|has)(?:n't| not) (?:really )?(?:help|work)(?:ed)?|no (?:luck|effect))"
 _WORKED = r"(?:helped|helps|worked|works)"
 _ENGLISH = (
