@@ -36,7 +36,7 @@ from events.resources.cards import (
 from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
 from projectors.cards.connections import SUPERSEDING
-from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
+from retrieval.cards.card import ListedCard, by_id, card_row, seen_from
 from retrieval.cards.chain import Chains, RelationEdge, duplicates
 from retrieval.cards.past import Fold, cards_then, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
@@ -202,7 +202,7 @@ class CardReader:
         ids = [row["card_id"] for row in rows]
         return next(iter((await self.cards(asked, ids)).values()), None)
 
-    async def links(self, asked: Slice, card: UUID) -> CardLinks:
+    async def links(self, asked: Slice, card: UUID) -> dict[str, list[CardSummary]]:
         """Returns the cards that belong to a card without an edge.
 
         ``related`` are the concepts related to a knowledge card, in both directions. ``episode`` is the episode of its
@@ -215,7 +215,7 @@ class CardReader:
         found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
         for row in rows:
             found[row["mark"]].append(CardSummary.made_from(known[row["card_id"]]))
-        return CardLinks(**found)
+        return found
 
     async def neighbourhood(self, asked: Slice, middle: Mapping[UUID, int], *, most: int) -> Neighbourhood:
         """Returns the cards around those in the ``middle``, which have their rings, as far as ring 2.
@@ -363,7 +363,9 @@ class CardReader:
 
         return [known[step] for step in Chains(edges).latest(card, begun) if step in known]
 
-    async def history(self, asked: Slice, card: UUID) -> CardHistory:
+    async def history(
+        self, asked: Slice, card: UUID
+    ) -> tuple[list[ListedCard], list[CardUpdate], list[RelationEdge]]:
         """Returns the history of a card: the cards of its identity and mode and its chains, their updates and edges.
 
         The cards are in order of time.
@@ -388,7 +390,7 @@ class CardReader:
                 filled("updates", asked),
                 {**asked.parameters(), "cards": list(known)},
             )
-        return CardHistory(
+        return (
             sorted(known.values(), key=lambda found: (found.begun or found.created_at, found.card_id)),
             updates,
             [edge for edge in edges if edge.from_card in known and edge.to_card in known],

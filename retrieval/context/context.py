@@ -19,12 +19,11 @@ from events.insights import Insight
 from events.language.concepts import normalise_entity
 from events.problems.problem import Attempt, Problem
 from events.references.reference import Reference
+from events.resources.cards import Contradiction
 from events.resources.recall import Block, Numbered
 from events.threads import Thread
 from projectors.cards.card import Card
-from retrieval.cards.alerts import Contradiction
-from retrieval.cards.card_times import plan_of, times_of
-from retrieval.cards.time_expressions import time_expressions
+from retrieval.cards.card_times import plan_of, time_expressions, times_of
 from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.token_estimate import count_tokens
 from retrieval.context.turn_words import EXCERPT, best_sentences, turn_words

@@ -1,16 +1,21 @@
-"""The questions that the read service takes, the recalls that they mean, and what of an answer a key may see."""
+"""The questions that the read service takes, alone or several at once, and what of an answer a key may see."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from fastapi import APIRouter
+from pydantic import Field, ValidationError
 
 from events.access.principal import Principal
-from events.http.access import owner_of
+from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.body import Body
-from events.http.errors import invalid, missing
+from events.http.errors import ProblemError, invalid, missing, problem_of
 from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future, text_given
+from events.resources.recall import Answer, Answered, Answers, ProblemDetails
 from events.types.turns import ContextLayer
 from retrieval.cards.query import zone_of
 from retrieval.http.core_routes import MAX_PATHS
@@ -22,6 +27,12 @@ MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"
 MOST_MODES = 32
 ALL_MODES = "all"
+MOST_QUESTIONS = 32
+AT_ONCE = 4
+"""The questions of one request that are answered at the same time."""
+
+Answering = Callable[[Principal, dict[str, object]], Awaitable[Answer]]
+"""Returns the answer to the body of a recall. Raises a ``ValidationError`` or a problem."""
 
 
 class RecallIn(Body):
@@ -180,3 +191,44 @@ def within(caller: Principal, answer: RecallAnswer) -> RecallAnswer:
             if shown.issuperset(each.card_ids) or (each.arbitration_id is not None and reach.modes is None)
         ],
     )
+
+
+class BatchIn(Body):
+    """Several questions."""
+
+    questions: Annotated[
+        list[dict[str, object]],
+        Field(
+            min_length=1,
+            max_length=MOST_QUESTIONS,
+            description="the bodies of recalls, as `POST /v1/recall` takes them",
+            examples=[[{"user_id": "dana", "query": "where do I live?"}]],
+        ),
+    ]
+
+
+def batch_router(ask: Answering) -> APIRouter:
+    """Returns the route. A question that fails has a problem in its place and does not fail the others."""
+    router = routes_of("recall")
+
+    @router.post(
+        "/v1/recall/batch",
+        summary="Ask several questions; get their answers in order",
+    )
+    async def recall_batch(body: BatchIn, caller: Reader) -> Answers:
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def answered(question: dict[str, object]) -> Answered:
+            async with places:
+                try:
+                    return Answered(answer=await ask(caller, question))
+                except ValidationError as error:
+                    faults = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+                    problem = problem_of(faults, {"body": list(RecallIn.model_fields)})
+                except ProblemError as error:
+                    problem = error
+            return Answered(problem=ProblemDetails.model_validate(problem.document))
+
+        return Answers(answers=await asyncio.gather(*map(answered, body.questions)))
+
+    return router

@@ -24,7 +24,7 @@ from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 from retrieval.recall.fusion import Evidence
-from retrieval.recall.judging import CardResolution, Dispute, LookedUp, judged
+from retrieval.recall.judging import CardResolution, Dispute, Judging
 from retrieval.recall.overview import registered
 from retrieval.recall.ranking.features import is_asked_for
 
@@ -161,10 +161,8 @@ class CardResolver:
                     later[card],
                     frozenset(others[card].terms),
                 )
-        read = LookedUp(
-            found=found, evidence=marks, others=others, edges=edges, disputes=disputes, of_turns=of_turns
-        )
-        return replace(judged(question, scope, read), found=looked_up, terms=terms)
+        resolution = Judging(question, scope, found, marks, others, edges).resolution(disputes, of_turns)
+        return replace(resolution, found=looked_up, terms=terms)
 
     async def _as_known(
         self,

@@ -11,7 +11,7 @@ import psycopg
 from psycopg_pool import PoolTimeout
 
 from events.platform.failures import retry_on_lost_connection
-from events.resources.recall import Channels
+from events.resources.recall import ChannelReport, Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
@@ -26,16 +26,6 @@ Status = Literal["ok", "late", "quarantined", "down"]
 DEADLINE_MS = 150
 BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
 """The channels that find a card by its content. The time and graph channels have no hits for most questions."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelReport:
-    """The report of one channel for one question. ``detail`` says why the answer is missing or incomplete."""
-
-    status: Status
-    ms: float
-    hits: int
-    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +126,7 @@ class ChannelExecutor:
             return await self._try(channel, question, scope)
         if admission == "probe":
             self._detach(asyncio.create_task(self._probe(channel, question, scope)))
-        return ChannelResult((), ChannelReport("quarantined", 0.0, 0, health.why))
+        return _nothing("quarantined", 0.0, health.why)
 
     async def _probe(self, channel: Channel, question: Question, scope: Scope) -> None:
         health = self._health[channel.name]
@@ -166,24 +156,23 @@ class ChannelExecutor:
         ms = (time.perf_counter() - began) * 1000
         if not done:
             self._record(channel.name, health, attempt)
-            return ChannelResult((), ChannelReport("late", ms, 0, f"no answer within {deadline_ms} ms"))
+            return _nothing("late", ms, f"no answer within {deadline_ms} ms")
         try:
             hits = search.result()
         except PoolTimeout:
-            return ChannelResult((), ChannelReport("late", ms, 0, "no database connection was free in time"))
+            return _nothing("late", ms, "no database connection was free in time")
         except ChannelDownError as error:
             status: Status = "ok" if error.hits else "down"
-            return ChannelResult(error.hits, ChannelReport(status, ms, len(error.hits), str(error)))
+            report = ChannelReport(status=status, ms=ms, hits=len(error.hits), detail=str(error))
+            return ChannelResult(error.hits, report)
         except psycopg.Error as error:
             logger.warning("channel %s failed: %s", channel.name, error)
-            return ChannelResult(
-                (), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}".splitlines()[0])
-            )
+            return _nothing("down", ms, f"{type(error).__name__}: {error}".splitlines()[0])
         except Exception as error:  # a broken channel must never break the answer
             logger.exception("channel %s is broken", channel.name)
-            return ChannelResult((), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}"))
+            return _nothing("down", ms, f"{type(error).__name__}: {error}")
         self._record(channel.name, health, attempt)
-        return ChannelResult(hits, ChannelReport("ok", ms, len(hits)))
+        return ChannelResult(hits, ChannelReport(status="ok", ms=ms, hits=len(hits)))
 
     async def _search(
         self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
@@ -217,3 +206,7 @@ class ChannelExecutor:
         self._detached.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.debug("a search ended with %s", error)
+
+
+def _nothing(status: Status, ms: float, why: str) -> ChannelResult:
+    return ChannelResult((), ChannelReport(status=status, ms=ms, hits=0, detail=why))

@@ -50,7 +50,6 @@ def _wants(question: Question) -> list[str]:
         "what the assistant said": question.of_assistant,
         "how it was before": question.of_before and not question.last,
         "what belongs to a message that tells several things": question.message,
-        f"what {question.outcome}": question.outcome is not None,
     }
     return [form for form, asked in forms.items() if asked]
 

@@ -40,6 +40,7 @@ from events.platform.settings import Settings
 from events.platform.streams import connect_redis_async
 from events.references.declarations import is_member
 from events.references.reference_log import THEN, parameters_of
+from events.resources.cards import Contradiction
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
@@ -60,7 +61,6 @@ from projectors.cards.projector import CardsProjector
 from projectors.cards.related_rows import StoredArbitration
 from projectors.generations.generations import use_schema
 from projectors.registry import projectors
-from retrieval.cards.alerts import Contradiction
 from retrieval.cards.past import cards_then
 from retrieval.pool import Pool, connected
 from retrieval.query.scope import Scope
