@@ -63,7 +63,11 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
         await fresh(query.wait_for, owner)
         people = await _read(reader.present, owner)
         name = folded(query.name or "")
-        found = [each for each in people.people if not name or name in _words(each)]
+        found = [
+            each
+            for each in people.people
+            if not name or name in map(folded, (each.name, *each.aliases, *each.kinship, *each.addresses))
+        ]
         return PeoplePage(
             people=[Person.made_from(each) for each in found[: query.limit]],
             proposals=[MergeProposal.made_from(each) for each in people.proposals[: query.limit]],
@@ -130,7 +134,3 @@ def _owner(caller: Principal, user_id: str, thing: str = "user", field: str = "u
     owner = owner_of(caller, user_id, thing=thing, field=field)
     require_whole(caller)
     return owner
-
-
-def _words(person: Known) -> set[str]:
-    return {folded(each) for each in (person.name, *person.aliases, *person.kinship, *person.addresses)}

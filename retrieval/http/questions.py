@@ -95,21 +95,18 @@ def ask_of(body: RecallIn) -> Ask:
     """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field."""
     user_id, query = text_given("user_id", body.user_id), text_given("query", body.query)
     named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
-    for name in named:
-        text_given("project_id", name)
-    if body.mode is not None:
-        text_given("mode", body.mode)
-    for name in body.modes or ():
-        text_given("modes", name)
-    if body.session_id is not None:
-        text_given("session_id", body.session_id)
+    mode = [] if body.mode is None else [body.mode]
+    listed = body.modes if isinstance(body.modes, list) else mode
+    session = [] if body.session_id is None else [body.session_id]
+    for field, texts in (("project_id", named), ("mode", mode), ("modes", listed), ("session_id", session)):
+        for text in texts:
+            text_given(field, text)
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
         raise invalid("query", "must not be empty")
     if body.mode is not None and body.modes is not None:
         raise invalid("modes", "excludes mode; name one mode in mode, or several in modes")
-    listed = body.modes if isinstance(body.modes, list) else [] if body.mode is None else [body.mode]
     now = datetime.now(UTC)
     refuse_future("as_of", body.as_of, now)
     refuse_future("known_at", body.known_at, now)

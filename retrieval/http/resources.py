@@ -67,10 +67,7 @@ def _answering(card: CardAnswer) -> RecalledCard:
         "aging": card.aging,
         "outdated": card.outdated,
         "score": round(card.score, 6),
-        "channels": {
-            name: {"rank": place.rank, "score": round(place.score, 4)}
-            for name, place in card.channels.items()
-        },
+        "channels": dict(card.channels),
         "pending": card.pending,
         "beside": card.beside,
     }

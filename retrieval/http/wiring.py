@@ -11,11 +11,9 @@ from projectors.embedding.embedders import embedders_of
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.channels.channel import Channel
-from retrieval.channels.fuzzy import FuzzyChannel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
-from retrieval.channels.tags import TagsChannel
-from retrieval.channels.time import TimeChannel
+from retrieval.channels.words import FuzzyChannel, TagsChannel, TimeChannel
 from retrieval.insights import read_insights
 from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader

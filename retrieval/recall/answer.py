@@ -8,20 +8,12 @@ from uuid import UUID
 from events.insights import Insight
 from events.modes.registry import UNDECLARED, Modes
 from events.resources.cards import Contradiction
-from events.resources.recall import Beside, ChannelReport
+from events.resources.recall import Beside, ChannelPlace, ChannelReport
 from projectors.cards.card import Card
 
 MOST_BESIDE = 3
 MOST_WORDS = 600
 """The characters of a turn's own words that stand beside a card."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelPlace:
-    """Where a channel had a card: its rank from 1, and its score in the unit of the channel."""
-
-    rank: int
-    score: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

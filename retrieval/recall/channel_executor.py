@@ -13,7 +13,7 @@ from psycopg_pool import PoolTimeout
 from events.platform.failures import retry_on_lost_connection
 from events.resources.recall import ChannelReport, Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
-from retrieval.pool import Pool, connected
+from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_health import ChannelHealth
@@ -181,7 +181,7 @@ class ChannelExecutor:
             return []
 
         async def look() -> list[Hit]:
-            async with connected(self._pool, scope.user_id, within, many=scope.size.many) as connection:
+            async with self._pool.connected(scope.user_id, within, many=scope.size.many) as connection:
                 attempt.began = time.perf_counter()
                 if fault := self._faults.get(channel.name):
                     await fault.strike(connection)

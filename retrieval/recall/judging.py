@@ -49,10 +49,6 @@ class CardResolution:
     conditions: Mapping[UUID, Sequence[Card]] = field(default_factory=dict)
     finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
 
-    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
-        """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
-        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
-
 
 class Judging:
     """The cards of one question while their reasons are collected. ``out`` says why a card does not answer.
@@ -83,7 +79,9 @@ class Judging:
             card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)
         }
         self.out |= {
-            card: "it is of another layer" for card, row in known.items() if not _of_layers(scope, row)
+            card: "it is of another layer"
+            for card, row in known.items()
+            if scope.layers is not None and row.context_layer not in scope.layers
         }
         self.edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
         self._chains = Chains(self.edges)
@@ -99,6 +97,10 @@ class Judging:
         self._follow_chains()
         over, wrong = self._turns_that_are_over(of_turns)
         self._join_same()
+        finer: dict[UUID, set[UUID]] = {}
+        for edge in self.edges:
+            if edge.predicate == "expands":
+                finer.setdefault(edge.to_card, set()).add(edge.from_card)
         conflicts = [_dispute(dispute, self.known) for dispute in disputes] + [
             _contradiction(edge, self.known)
             for edge in self.edges
@@ -113,7 +115,7 @@ class Judging:
             over=over,
             retracted=wrong,
             conditions=_conditions(self.question, self.scope, self.edges, self.known, self.out),
-            finer=_finer(self.edges),
+            finer=finer,
         )
 
     def _hold_old_sides(self, disputes: Sequence[Dispute]) -> None:
@@ -197,14 +199,6 @@ class Judging:
         return at if at <= self.question.now else None
 
 
-def _finer(edges: Sequence[RelationEdge]) -> dict[UUID, set[UUID]]:
-    finer: dict[UUID, set[UUID]] = {}
-    for edge in edges:
-        if edge.predicate == "expands":
-            finer.setdefault(edge.to_card, set()).add(edge.from_card)
-    return finer
-
-
 def _conditions(
     question: Question,
     scope: Scope,
@@ -229,10 +223,6 @@ def _conditions(
                 if other not in (each.card_id for each in found.get(card, ())):
                     found.setdefault(card, []).append(known[other])
     return found
-
-
-def _of_layers(scope: Scope, card: Card) -> bool:
-    return scope.layers is None or card.context_layer in scope.layers
 
 
 def _inside(scope: Scope, card: Card) -> bool:

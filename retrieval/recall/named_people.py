@@ -37,8 +37,10 @@ class NamedPeople:
         if len(self.meant) != 1:
             return []
         [person] = self.meant
+        if not any(map(name_in, person.handles)):
+            return []  # "my mother" is a label of a person without a name
         said = folded(question)
-        return [each for each in _names(person) if folded(each) not in said][:_MORE_NAMES]
+        return [each for each in (person.name, *person.aliases) if folded(each) not in said][:_MORE_NAMES]
 
     def about_others(self, cards: Iterable[Card], named: Iterable[Named]) -> set[UUID]:
         """Returns the ids of the ``cards`` that name a rival and nobody meant. ``named`` are the names in the cards.
@@ -66,11 +68,6 @@ class NamedPeople:
             if people & self.rivals and not people & meant:
                 found.add(card.card_id)
         return found
-
-
-def _names(person: Person) -> tuple[str, ...]:
-    """Returns the names that words give a person. "My mother" is a label of one without a name."""
-    return (person.name, *person.aliases) if any(map(name_in, person.handles)) else ()
 
 
 def named_people(people: People, question: str) -> NamedPeople | None:

@@ -63,10 +63,6 @@ class OverlayResult:
                 cards[card_id] = new
         return cards
 
-    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
-        """Returns the conflicts that a chosen card is part of."""
-        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
-
     def evidence(
         self, question: Question, resolved: Mapping[UUID, Evidence], terms: Mapping[UUID, frozenset[int]]
     ) -> dict[UUID, Evidence]:

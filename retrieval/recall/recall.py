@@ -14,26 +14,19 @@ from psycopg_pool import PoolTimeout
 
 from events.insights import Insight, Insights
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
-from events.resources.recall import Beside, ChannelReport, Channels
+from events.resources.recall import ChannelPlace, ChannelReport, Channels
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, outdated
 from retrieval.cards.card_times import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
-from retrieval.insights import about, may_answer, terms_of
+from retrieval.insights import about, may_answer
 from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import Scope, scope_of
-from retrieval.recall.answer import (
-    CardAnswer,
-    ChannelPlace,
-    RecallAnswer,
-    beside,
-    short,
-    without_words,
-)
+from retrieval.recall.answer import CardAnswer, RecallAnswer, beside, short, without_words
 from retrieval.recall.ask import Ask, in_modes, local_time
 from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
@@ -172,7 +165,11 @@ class Recall:
         scope, warned = await in_modes(self.modes, replace(scope, size=size), ask, moded=told.moded)
         results, evidence = await self._search(question, before_folding(scope))
         if question.overview:
-            evidence = await self._most_important(scope, ask.k)
+            # The words of the question find none of the most important cards.
+            most = await _with_retry(
+                lambda: self.resolver.overview(before_folding(scope), of_each_layer(ask.k))
+            )
+            evidence = {card: Evidence(votes=1 / (RRF_K + place)) for place, card in enumerate(most, 1)}
         best = list(strongest(evidence))[
             : len(evidence) if question.overview else max(_LOOKED_UP, _EACH * ask.k)
         ]
@@ -207,84 +204,64 @@ class Recall:
         question are at fault.
         """
         found, evidence = await self.find(ask)
-        question, scope, cards, results = found.question, found.scope, found.cards, found.results
+        question, scope, cards = found.question, found.scope, found.cards
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
         ranking, reports = await self._ranked(found, ask)
         ranking = replace(ranking, placed=above_the_coarser(ranking.placed, resolution.finer))
         placed = ranking.placed[: ask.k]
         chosen = _credited([each.card for each in placed], ranking.same, cards)
-        ids = {card.card_id for card in chosen}
-        places: dict[str, dict[UUID, ChannelPlace]] = {
-            name: {
-                hit.card_id: ChannelPlace(rank, hit.score)
-                for rank, hit in enumerate(result.hits, 1)
-                if hit.card_id in ids
-            }
-            for name, result in results.items()
-        }
+        places: dict[UUID, dict[str, ChannelPlace]] = {card.card_id: {} for card in chosen}
+        for name, result in found.results.items():
+            for rank, hit in enumerate(result.hits, 1):
+                if hit.card_id in places:
+                    told: dict[str, object] = {"rank": rank, "score": round(hit.score, 4)}
+                    places[hit.card_id][name] = ChannelPlace.unchecked(told)
         wordless = without_words(chosen, ranking.beside, cards)
         episodes = await _with_retry(lambda: self.resolver.episodes(scope, wordless))
         insights, unread = await self._concluded(found, ask)
         explain = None
         if ask.explain:
-            explain = explanation(question, scope, results) | {
-                "cards": placings(
-                    ranking.placed,
-                    {**resolution.left_out, **_said_better(ranking.same), **_standing_beside(ranking.beside)},
-                    {**resolution.found, **cards},
-                    {**evidence, **found.evidence},
-                    ask.k,
-                ),
-                "insights": [
-                    {
-                        "insight_id": each.insight_id,
-                        "content": each.content,
-                        "sources": each.sources,
-                        "terms": sorted(question.weights.keys() & terms_of(each)),
-                    }
-                    for each in insights
-                ],
+            explain = explanation(question, scope, found.results, insights) | {
+                "cards": placings(ranking, resolution, cards, {**evidence, **found.evidence}, ask.k),
                 "withheld": await self._withheld(question, scope, evidence),
             }
+        answers = []
+        for card, place in zip(chosen, placed, strict=True):
+            card_id, stood = card.card_id, as_it_stood(card, now)
+            later = ranking.newer.get(card_id)
+            newer = resolution.retracted.get(card_id) if later is None else cards.get(later)
+            others = [
+                *(each for each in resolution.conditions.get(card_id, ()) if each.card_id not in places),
+                *([episodes[card_id]] if card_id in episodes else []),
+                *(cards[other] for other in ranking.beside.get(card_id, ())),
+            ]
+            answers.append(
+                CardAnswer(
+                    card=stood,
+                    score=place.score,
+                    channels=places[card_id],
+                    pending=card_id in overlaid.pending,
+                    beside=beside(card, others),
+                    perhaps_no_longer=None if newer is None or newer.card_id == card_id else short(newer),
+                    aging=aging(stood, now),
+                    outdated=outdated(stood, now),
+                    time_passed=time_passed(stood, now),
+                )
+            )
+        conflicts = (*resolution.conflicts, *overlaid.conflicts)
         return RecallAnswer(
             current_time=now,
-            cards=[
-                _answer(
-                    card,
-                    each.score,
-                    places,
-                    now,
-                    pending=card.card_id in overlaid.pending,
-                    newer=_words_of(
-                        cards.get(ranking.newer[card.card_id])
-                        if card.card_id in ranking.newer
-                        else resolution.retracted.get(card.card_id),
-                        card,
-                    ),
-                    beside=beside(
-                        card,
-                        [
-                            *(
-                                each
-                                for each in resolution.conditions.get(card.card_id, ())
-                                if each.card_id not in ids
-                            ),
-                            *([episodes[card.card_id]] if card.card_id in episodes else []),
-                            *(cards[other] for other in ranking.beside.get(card.card_id, ())),
-                        ],
-                    ),
-                )
-                for card, each in zip(chosen, placed, strict=True)
-            ],
+            cards=answers,
+            # Both sides of a conflict are shown, chosen or not.
             contradictions=[
                 *contradictions(chosen),
-                *resolution.alerts(ids),
-                *overlaid.alerts(ids),
+                *(each for each in conflicts if not places.keys().isdisjoint(each.card_ids)),
             ],
             channels=reports,
             warnings=(
                 *(
-                    f"the {name} channel {_shortcoming(report)}: {report.detail or 'no detail'}"
+                    f"the {name} channel {'answers in part' if report.status == 'ok' else f'is {report.status}'}: "
+                    f"{report.detail or 'no detail'}"
                     for name, report in reports.items()
                     if report.status != "ok" or report.detail
                 ),
@@ -334,11 +311,6 @@ class Recall:
             return await people_asked(self.people, ask.user_id, ask.query), ()
         except FAULTS:
             return None, (MISSING,)
-
-    async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
-        """Returns the cards of an overview in their order. The words of the question find none of them."""
-        found = await _with_retry(lambda: self.resolver.overview(before_folding(scope), of_each_layer(k)))
-        return {card_id: Evidence(votes=1 / (RRF_K + place)) for place, card_id in enumerate(found, 1)}
 
     async def _search(
         self, question: Question, scope: Scope
@@ -403,10 +375,6 @@ async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
         raise RecallUnavailableError(TOO_SLOW if slow else away) from error
 
 
-def _shortcoming(report: ChannelReport) -> str:
-    return "answers in part" if report.status == "ok" else f"is {report.status}"
-
-
 def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     """Returns the cards with the present names of their modes."""
     if not (scope.known_modes.meanings() or scope.known_modes.closed):
@@ -421,18 +389,6 @@ def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     return {card_id: card for card_id, card in named.items() if scope.in_modes(card)}
 
 
-def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
-    return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
-
-
-def _standing_beside(beside: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, str]:
-    return {
-        card: f"it stands beside {lead}, of the same turn"
-        for lead, others in beside.items()
-        for card in others
-    }
-
-
 def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
     """Adds to each chosen card the turns of the cards that were left out because they say the same."""
     turns: dict[UUID, list[str]] = {}
@@ -444,34 +400,3 @@ def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[
         else card
         for card in chosen
     ]
-
-
-def _words_of(newer: Card | None, card: Card) -> Beside | None:
-    """Returns the words of the card that may have ended ``card``, or None when it is no other card."""
-    if newer is None or newer.card_id == card.card_id:
-        return None
-    return short(newer)
-
-
-def _answer(
-    card: Card,
-    score: float,
-    places: Mapping[str, Mapping[UUID, ChannelPlace]],
-    now: datetime,
-    *,
-    pending: bool,
-    beside: tuple[Beside, ...],
-    newer: Beside | None,
-) -> CardAnswer:
-    card = as_it_stood(card, now)
-    return CardAnswer(
-        card=card,
-        score=score,
-        channels={name: hits[card.card_id] for name, hits in places.items() if card.card_id in hits},
-        pending=pending,
-        beside=beside,
-        perhaps_no_longer=newer,
-        aging=aging(card, now),
-        outdated=outdated(card, now),
-        time_passed=time_passed(card, now),
-    )

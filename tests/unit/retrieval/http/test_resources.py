@@ -14,7 +14,7 @@ from events.insights import Insight
 from events.platform.settings import Settings
 from events.resources import recall as resources
 from events.resources.cards import AnyCard, Card, Contradiction, Kind, Side, names_of
-from events.resources.recall import ChannelReport
+from events.resources.recall import ChannelPlace, ChannelReport
 from events.resources.resource import Resource, plain
 from ingest.api.write_api import create_app as write_app
 from projectors.cards.card import CARD_FIELDS
@@ -23,7 +23,7 @@ from retrieval.context.context import context_of
 from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
 from retrieval.http.resources import listed, prompted, recalled
-from retrieval.recall.answer import ChannelPlace, RecallAnswer
+from retrieval.recall.answer import RecallAnswer
 from scripts import python_client
 from tests.support.cards import NOW, answering, card
 
@@ -54,7 +54,7 @@ def answer() -> RecallAnswer:
     found = [
         card(card_id=UUID(int=n), kind=kind, **more) for n, (kind, more) in enumerate(OF_KIND.items(), 1)
     ]
-    cards = [replace(answering(each), channels={"tags": ChannelPlace(1, 2.0)}) for each in found]
+    cards = [replace(answering(each), channels={"tags": ChannelPlace(rank=1, score=2.0)}) for each in found]
     sides = [Side.made_from(each) for each in found[:2]]
     conflict = Contradiction(
         concept_key="residence",
