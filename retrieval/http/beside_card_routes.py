@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Query
@@ -15,6 +15,8 @@ from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import QueryInstant, Uuid
+from events.insights import Insight as KnownInsight
+from events.problems.problem import Problem as KnownProblem
 from events.resources.curator import CuratorRun, CuratorRunsPage
 from events.resources.insights import Insight, InsightSource, InsightSources, InsightsPage
 from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
@@ -38,16 +40,7 @@ _read_insights = Reading("Insights unavailable")
 _read_runs = Reading("Runs unavailable")
 
 
-class _Listed(Protocol):
-    @property
-    def status(self) -> str: ...
-    @property
-    def project_id(self) -> str: ...
-    @property
-    def mode(self) -> str | None: ...
-
-
-_L = TypeVar("_L", bound=_Listed)
+_L = TypeVar("_L", KnownInsight, KnownProblem, KnownThread)
 
 
 def _wanted(found: Iterable[_L], status: str, project_id: str | None, caller: Principal) -> list[_L]:

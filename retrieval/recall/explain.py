@@ -26,7 +26,6 @@ def explanation(
             "wants": [form for form, asked in _forms(question).items() if asked],
             "terms": dict(question.weights),
             "parts": len(question.parts),
-            "entities": list(question.entities),
             "concepts": list(question.concepts),
             "times": [{"from": window.start, "to": window.end} for window in question.times],
         },

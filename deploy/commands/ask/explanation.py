@@ -30,8 +30,7 @@ def _question(explain: JsonObject) -> Table:
         "asks for", _listed([_INTENTS.get(question["intent"], question["intent"]), *question["wants"]])
     )
     table.add_row("terms", _listed(f"{term} {weight:g}" for term, weight in question["terms"].items()))
-    for name in ("entities", "concepts"):
-        table.add_row(name, _listed(question[name]))
+    table.add_row("concepts", _listed(question["concepts"]))
     table.add_row(
         "times", _listed(f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"])
     )
