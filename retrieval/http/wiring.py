@@ -20,9 +20,8 @@ from retrieval.people import PeopleReader
 from retrieval.pool import Pool, open_pool
 from retrieval.read_servers import ReadServer, ReadServers
 from retrieval.recall.card_resolution import CardResolver
-from retrieval.recall.channel_executor import ChannelExecutor
+from retrieval.recall.channel_executor import CHANNELS, ChannelExecutor, faults_of
 from retrieval.recall.channel_health import ChannelHealth
-from retrieval.recall.fault_injection import CHANNELS, faults_of
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall

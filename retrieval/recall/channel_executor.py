@@ -1,31 +1,82 @@
-"""Runs the channels side by side, each with its deadline. A channel that fails costs the answer only its own hits."""
+"""Runs the channels side by side, each with its deadline. A channel that fails costs the answer only its own hits.
+
+Tests and drills make a channel down, broken or slow on purpose (:class:`Fault`).
+"""
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import psycopg
+from psycopg import AsyncConnection
 from psycopg_pool import PoolTimeout
 
+from events.platform.database import statement
 from events.platform.failures import retry_on_lost_connection
+from events.platform.settings import Settings, SettingsError, variable_of
 from events.resources.recall import ChannelReport, Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_health import ChannelHealth
-from retrieval.recall.fault_injection import Fault
 
 logger = logging.getLogger(__name__)
 
 Status = Literal["ok", "late", "quarantined", "down"]
 
+CHANNELS = ("semantic", "tags", "fuzzy", "time", "graph")
+
+_FAULT = re.compile(r"(down|error|slow:(\d{1,6}))")
+
 DEADLINE_MS = 150
 BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
 """The channels that find a card by its content. The time and graph channels have no hits for most questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The fault of every search of one channel. ``variable`` is the setting that injects the fault."""
+
+    kind: Literal["down", "error", "slow"]
+    variable: str
+    ms: int = 0
+
+    async def strike(self, connection: AsyncConnection) -> None:
+        """Injects the fault. ``slow`` sleeps on the server, so that a deadline has a real query to cancel.
+
+        Raises RuntimeError for ``error`` and ChannelDownError for ``down``.
+        """
+        if self.kind == "slow":
+            await connection.execute(statement("retrieval.recall", "slow"), {"seconds": self.ms / 1000})
+        elif self.kind == "error":
+            raise RuntimeError(f"made to fail by {self.variable}")
+        else:
+            raise ChannelDownError(f"made to be down by {self.variable}; unset it to have the channel back")
+
+
+def faults_of(settings: Settings) -> dict[str, Fault]:
+    """Returns the injected faults by channel. In production there are none.
+
+    Raises SettingsError, which names the variable, when a value is not ``down``, ``error`` or ``slow:<ms>``.
+    """
+    found = {}
+    for channel in CHANNELS:
+        name = f"fault_{channel}"
+        text: str = getattr(settings, name)
+        if not text:
+            continue
+        variable = variable_of(name)
+        match = _FAULT.fullmatch(text)
+        if match is None:
+            raise SettingsError(f"{variable} is {text!r}: use down, error or slow:<milliseconds>")
+        kind: Any = match[1].partition(":")[0]
+        found[channel] = Fault(kind, variable, int(match[2] or 0))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
