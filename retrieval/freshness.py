@@ -17,7 +17,7 @@ from events.platform.isolation import is_the_datas_fault
 from events.types.envelope import partition_of
 from events.types.tenancy import tenant_of
 from projectors.backlog import FALLING_BEHIND
-from retrieval.pool import Pool, connected
+from retrieval.pool import Pool
 
 VECTORS_WITHIN_S = 2.0
 """The longest wait for the vectors after the cards are there. Other channels find a card without its vector."""
@@ -167,7 +167,7 @@ class Arrivals:
     async def _look_once(self, user_id: str, waits: Sequence[_Wait]) -> None:
         """Updates the waits of one tenant, the tenant of ``user_id``."""
         # A server that is away has no connection to give, so a longer wait does not help.
-        async with connected(self._pool, user_id, RETRY_S) as connection:
+        async with self._pool.connected(user_id, RETRY_S) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "freshness"),
                 {

@@ -12,7 +12,7 @@ from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
-from retrieval.pool import Pool, connected, listing
+from retrieval.pool import Pool
 
 _WITHIN_S = 2.0
 _NONE: Row = {
@@ -57,7 +57,7 @@ class ModeReader:
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""
         async with (
-            connected(self._pool, owner, within_s, many=False) as connection,
+            self._pool.connected(owner, within_s, many=False) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             await cursor.execute(REGISTRY, registry_parameters([owner]))
@@ -72,7 +72,7 @@ class ModeReader:
         names = {each.rpartition(SEPARATOR)[2] for each in modes.names_of([meant])}
         found: Row = {**_NONE, "mode": meant, "project_id": project_id}
         async with (
-            listing(self._pool, owner) as connection,
+            self._pool.listing(owner) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             asked = {"partition": partition_of(owner), "user_id": owner, "stream": STREAM}
@@ -103,7 +103,7 @@ class ModeReader:
 
     async def recent(self, owner: str, session_id: str, within_s: float = 2.0) -> tuple[str, str] | None:
         """Returns (project, mode) of the latest card of a session that has a mode, or None."""
-        async with listing(self._pool, owner, within_s) as connection:
+        async with self._pool.listing(owner, within_s) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "recent_mode"), {"user_id": owner, "session_id": session_id}
             )

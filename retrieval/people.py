@@ -15,7 +15,7 @@ from events.people.person import Named, People, Person
 from events.platform.database import statement
 from events.store.asking import of_user
 from events.types.tombstones import SubjectErased
-from retrieval.pool import Pool, answered_on, listing, rows_if_folded
+from retrieval.pool import Pool, answered_on, rows_if_folded
 
 _PACKAGE = "retrieval"
 _CHANGES = sorted(READ_TYPES | {SubjectErased.__name__})
@@ -65,7 +65,7 @@ class PeopleReader:
     async def present(self, owner: str) -> People:
         """Returns the people of a user. The caller does not change them."""
         known = self._remembered.get(owner)
-        async with listing(self._pool, owner, many=False) as connection:
+        async with self._pool.listing(owner, many=False) as connection:
             # The place is read before the tables. People may know more than their place, and never less.
             try:
                 async with connection.cursor(row_factory=class_row(_Place)) as looking:

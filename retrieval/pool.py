@@ -90,7 +90,7 @@ class ReadConnection(AnsweredAsyncConnection):
 
 
 class Pool:
-    """The connections of one server. Code that asks about a user gets them from :func:`connected`, with a tenant."""
+    """The connections of one server. Code that asks about a user gets them from :meth:`connected`."""
 
     def __init__(self, connections: AsyncConnectionPool[ReadConnection]) -> None:
         self._connections = connections
@@ -110,21 +110,32 @@ class Pool:
             yield connection
 
     @asynccontextmanager
-    async def of_tenant(self, tenant: str, within_s: float, *, many: bool) -> AsyncIterator[AsyncConnection]:
-        """See :func:`connected`."""
+    async def connected(
+        self, user_id: str, within_s: float, *, many: bool = True
+    ) -> AsyncIterator[AsyncConnection]:
+        """Yields a connection for questions about one user. Its statements see only the rows of the user's tenant.
+
+        For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
+        A generic plan may read all cards of a user, so a user with very ``many`` cards gets plans of their own.
+        Raises ``psycopg_pool.PoolTimeout`` when none is free within ``within_s`` seconds, and psycopg's errors.
+        """
         async with self._connections.connection(timeout=within_s) as connection:
-            await connection.see(tenant, _PLANS[many])
+            await connection.see(tenant_of(user_id), _PLANS[many])
             yield connection
 
     @asynccontextmanager
-    async def for_list(
-        self, tenant: str, user_id: str, within_s: float, *, many: bool = True
+    async def listing(
+        self, user_id: str, within_s: float = 2.0, *, many: bool = True, asker: str | None = None
     ) -> AsyncIterator[AsyncConnection]:
-        """See :func:`listing`."""
+        """Yields a connection as :meth:`connected` does, for any reading but a recall, which has places of its own.
+
+        One tenant reads at most half of the connections in this way, and one of its users, or the ``asker`` of an
+        administrator's list, a third, so recalls and other tenants find free ones.
+        """
         try:
             async with (
-                self._lists.place((tenant, user_id)),
-                self.of_tenant(tenant, within_s, many=many) as connection,
+                self._lists.place((tenant_of(user_id), user_id if asker is None else asker)),
+                self.connected(user_id, within_s, many=many) as connection,
             ):
                 yield connection
         except SaturatedError as error:
@@ -154,36 +165,9 @@ def open_pool(settings: Settings, application: str, url: str | None = None) -> P
     )
 
 
-@asynccontextmanager
-async def connected(
-    pool: Pool, user_id: str, within_s: float, *, many: bool = True
-) -> AsyncIterator[AsyncConnection]:
-    """Yields a connection for questions about one user. Its statements see only the rows of the user's tenant.
-
-    For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
-    A generic plan may read all cards of a user, so a user with very ``many`` cards gets plans of their own.
-    Raises ``psycopg_pool.PoolTimeout`` when no connection is free within ``within_s`` seconds, and psycopg's errors.
-    """
-    async with pool.of_tenant(tenant_of(user_id), within_s, many=many) as connection:
-        yield connection
-
-
-@asynccontextmanager
-async def listing(
-    pool: Pool, user_id: str, within_s: float = 2.0, *, many: bool = True
-) -> AsyncIterator[AsyncConnection]:
-    """Yields a connection as :func:`connected` does, for any reading but a recall, which has places of its own.
-
-    One tenant reads at most half of the connections in this way, and one of its users a third, so recalls and other
-    tenants find free ones.
-    """
-    async with pool.for_list(tenant_of(user_id), user_id, within_s, many=many) as connection:
-        yield connection
-
-
 async def answered(pool: Pool, user_id: str, asking: Asking[T]) -> T:
-    """Returns the result of a read about one user, on a connection of :func:`listing`."""
-    async with listing(pool, user_id) as connection:
+    """Returns the result of a read about one user, on a connection of :meth:`Pool.listing`."""
+    async with pool.listing(user_id) as connection:
         return await answered_on(connection, asking)
 
 
@@ -198,8 +182,8 @@ async def answered_on(connection: AsyncConnection, asking: Asking[T]) -> T:
 
 
 async def rows_of(pool: Pool, user_id: str, query: SQL, values: Mapping[str, object]) -> list[Row]:
-    """Returns the rows of a query about one user, on a connection of :func:`listing`."""
-    async with listing(pool, user_id) as connection, connection.cursor(row_factory=dict_row) as cursor:
+    """Returns the rows of a query about one user, on a connection of :meth:`Pool.listing`."""
+    async with pool.listing(user_id) as connection, connection.cursor(row_factory=dict_row) as cursor:
         return await (await cursor.execute(query, values)).fetchall()
 
 

@@ -38,7 +38,7 @@ class SessionReader:
     async def turn(self, owner: str, turn_id: str, reach: Reach) -> RecordedTurn | None:
         """Returns a turn by its id, or None."""
         within = await self._within(owner, reach, turn_id)
-        rows = await self._rows(owner, "turn", key=turn_key(turn_id))
+        rows = await self.rows(owner, "turn", key=turn_key(turn_id))
         turn = _turn(log.event_if_readable(rows[0])) if rows else None
         if turn is None or not _of_project(reach, turn.project_id):
             return None
@@ -55,7 +55,7 @@ class SessionReader:
         found: list[RecordedTurn] = []
         last = below
         while True:
-            rows = await self._rows(owner, "turns", stream=stream, turns=within, below=below, limit=limit + 1)
+            rows = await self.rows(owner, "turns", stream=stream, turns=within, below=below, limit=limit + 1)
             for event in map(log.event_if_readable, rows):
                 below = event.version
                 if (turn := _turn(event)) is None:
@@ -74,7 +74,7 @@ class SessionReader:
         if project_id is not None and not _of_project(reach, project_id):
             return [], None
         projects = reach.projects if project_id is None else [project_id]
-        rows = await self._rows(
+        rows = await self.rows(
             owner,
             "sessions",
             projects=None if projects is None else [part_of_key(each) for each in projects],
@@ -97,11 +97,12 @@ class SessionReader:
             return None
         values = {"modes": sorted(reach.modes), "turn_id": turn_id}
         try:
-            return [row["turn_id"] for row in await self._rows(owner, "reached_turns", **values)]
+            return [row["turn_id"] for row in await self.rows(owner, "reached_turns", **values)]
         except psycopg.errors.UndefinedTable:
             return []  # nothing is folded yet
 
-    async def _rows(self, owner: str, name: str, **values: object) -> list[Row]:
+    async def rows(self, owner: str, name: str, /, **values: object) -> list[Row]:
+        """Returns the rows of a statement about a user."""
         named = {"user_id": owner, "partition": partition_of(owner), **values}
         return await rows_of(self._pool, owner, statement(_PACKAGE, name), named)
 
@@ -136,7 +137,6 @@ class TurnProgress:
     """Tells what becomes of turns. ``pool`` must be of the primary."""
 
     def __init__(self, pool: Pool) -> None:
-        self._pool = pool
         self._reader = SessionReader(pool)
 
     async def recorded(self, owner: str, turn_id: str, reach: Reach, *, within_s: float) -> Followed | None:
@@ -187,7 +187,9 @@ class TurnProgress:
         progress = await self._progress(turn)
         turn.position = turn.target = progress["turn"]
         session = f"session/{part_of_key(turn.turn.project_id)}/{part_of_key(turn.turn.session_id)}"
-        rows = await self._rows(turn, "extractions", stream=extraction_stream(session), turn=turn.position)
+        rows = await self._reader.rows(
+            turn.owner, "extractions", stream=extraction_stream(session), turn=turn.position
+        )
         found = _last_of(turn.position, [log.event_if_readable(row) for row in rows])
         if found is None:
             # Some turns give no extraction, such as the words of a system.
@@ -202,15 +204,17 @@ class TurnProgress:
         if not _reached((await self._progress(turn))["cards"], turn.target):
             return None
         # The checkpoint passes parked events.
-        if parked := await self._rows(turn, "parked_reason", turn=turn.position, target=turn.target):
+        if parked := await self._reader.rows(
+            turn.owner, "parked_reason", turn=turn.position, target=turn.target
+        ):
             return turn.event("dead", reason=f"the cards of the user are parked: {parked[0]['reason']}")
-        rows = await self._rows(turn, "cards_of_turn", turn_id=turn.turn.turn_id)
+        rows = await self._reader.rows(turn.owner, "cards_of_turn", turn_id=turn.turn.turn_id)
         return turn.event("projected", cards=[row["card_id"] for row in rows])
 
     async def _embedded(self, turn: Followed) -> TurnEvent | None:
         if not _reached((await self._progress(turn))["vectors"], turn.target):
             return None
-        [row] = await self._rows(turn, "without_vectors", turn=turn.position, target=turn.target)
+        [row] = await self._reader.rows(turn.owner, "without_vectors", turn=turn.position, target=turn.target)
         if row["waiting"]:
             return None
         if row["failure"]:
@@ -219,12 +223,8 @@ class TurnProgress:
 
     async def _progress(self, turn: Followed) -> Row:
         """Returns the position of the turn, and those that the stages have reached."""
-        [row] = await self._rows(turn, "turn_progress", key=turn_key(turn.turn.turn_id))
+        [row] = await self._reader.rows(turn.owner, "turn_progress", key=turn_key(turn.turn.turn_id))
         return row
-
-    async def _rows(self, turn: Followed, name: str, /, **values: object) -> list[Row]:
-        named = {"user_id": turn.owner, "partition": partition_of(turn.owner), **values}
-        return await rows_of(self._pool, turn.owner, statement(_PACKAGE, name), named)
 
 
 _STAGES = {

@@ -202,7 +202,8 @@ class Contradiction(Resource, use_attribute_docstrings=True):
     entity: str | None
     card_ids: list[UUID]
     reason: str
-    arbitration_id: Absent[UUID] = Field(None, description="the conflict that waits for a verdict")
+    arbitration_id: Absent[UUID] = None
+    """the conflict that waits for a verdict"""
     cards: Absent[list[Side]] = None
     """both sides, also a side that does not answer the question"""
 

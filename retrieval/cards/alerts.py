@@ -1,16 +1,14 @@
 """Contradictions between cards, and cards that may be out of date."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations, islice
-from uuid import UUID
 
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, concept, normalise_value
 from events.language.values import two_scripts
 from events.people.mentions import tie_to
-from events.resources.cards import Side
+from events.resources.cards import Contradiction, Side
 from projectors.cards.card import Card
 
 AGING_AFTER = timedelta(days=180)
@@ -20,22 +18,6 @@ OUTDATED_AFTER = timedelta(days=90)
 
 _COMPARED = 10
 """The values of one concept that are compared with each other. Only a hostile log has more at one time."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
-    """Cards that cannot all be true.
-
-    ``arbitration_id`` is the arbitration that waits for a verdict, if there is one. ``cards`` are both sides when a
-    person can choose between them, the older side first.
-    """
-
-    concept_key: str | None
-    entity: str | None
-    card_ids: list[UUID]
-    reason: str
-    arbitration_id: UUID | None = None
-    cards: list[Side] | None = None
 
 
 def aging(card: Card, now: datetime) -> bool:

@@ -1,14 +1,14 @@
 """Cards as readers return them, and the row factories that make them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, TypeVar
 from uuid import UUID
 
 from psycopg import AsyncCursor
 from psycopg.rows import AsyncRowFactory
 
-from events.resources.cards import CardStatus, CardSummary, CardUpdate, Relation
+from events.resources.cards import CardStatus, CardSummary, Relation
 from events.types.cards import SourceSpan
 from events.types.records import record
 from projectors.cards.card import Card
@@ -22,24 +22,6 @@ class ListedCard(Card):
     """A card of a slice, with its status at the instant of the slice."""
 
     status: CardStatus
-
-
-@dataclass(frozen=True, slots=True)
-class CardLinks:
-    """The cards that belong to a card without an edge."""
-
-    related: list[CardSummary]
-    episode: list[CardSummary]
-    gave_rise_to: list[CardSummary]
-
-
-@dataclass(frozen=True, slots=True)
-class CardHistory:
-    """The cards of one identity in order of time, their updates in place, and the edges between the cards."""
-
-    cards: list[ListedCard]
-    updates: list[CardUpdate]
-    relations: list[RelationEdge]
 
 
 def seen_from(card: UUID, edge: RelationEdge, other: ListedCard | None) -> Relation:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -25,12 +25,8 @@ from projectors.cards.card_rows import reference_card
 from projectors.cards.history import History, cards_of
 
 _PACKAGE = "retrieval.cards"
-
-
-class Fold(Protocol):
-    """Folds statements and remarks into rows with the fold of the projector."""
-
-    def __call__(self, events: Sequence[Event], identities: Mapping[UUID, str]) -> History: ...
+Fold = Callable[[Sequence[Event], Mapping[UUID, str]], History]
+"""Folds statements and remarks into rows with the fold of the projector."""
 
 
 def fold_of(settings: Settings) -> Fold:

@@ -36,11 +36,11 @@ from events.resources.cards import (
 from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
 from projectors.cards.connections import SUPERSEDING
-from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
+from retrieval.cards.card import ListedCard, by_id, card_row, seen_from
 from retrieval.cards.chain import Chains, RelationEdge, duplicates
 from retrieval.cards.past import Fold, cards_then, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
-from retrieval.pool import Pool, listing
+from retrieval.pool import Pool
 
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
@@ -87,7 +87,7 @@ class CardReader:
 
         Every other method needs the past of a slice with ``known_at``.
         """
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             registries = await _rows(connection, dict_row, REGISTRY, registry_parameters([asked.user_id]))
             modes = Modes(dict(registries_in(registries)).get(asked.user_id, NOTHING), self._everybody)
             if asked.known_at is None:
@@ -102,7 +102,7 @@ class CardReader:
 
         New cards come before the first page, so no page repeats or misses a card.
         """
-        async with listing(self._pool, cards.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(cards.user_id, _PATIENCE_S) as connection:
             found = [
                 await _rows(
                     connection,
@@ -141,7 +141,7 @@ class CardReader:
         )
         values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
         async with (
-            listing(self._pool, cards.user_id, _PATIENCE_S) as connection,
+            self._pool.listing(cards.user_id, _PATIENCE_S) as connection,
             connection.transaction(),
         ):
             await connection.execute(statement(_PACKAGE, "aggregate_settings"))
@@ -162,7 +162,7 @@ class CardReader:
         """Returns some cards of a user by id, whatever their status. An unknown card is absent."""
         # Cards are looked up by their key, so one plan is good for everybody. Planning takes ten times as long.
         once = asked.past is None
-        async with listing(self._pool, asked.user_id, _PATIENCE_S, many=not once) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S, many=not once) as connection:
             return await self._cards(connection, asked, ids, kinds, once=once)
 
     async def naming(
@@ -175,7 +175,7 @@ class CardReader:
         values = {**asked.parameters(), **named, "kinds": list(kinds)}
         part = statement("retrieval", "named_in")
         cards, edges = (filled(name, asked, named=part) for name in ("cards_named", "same_as_named"))
-        async with listing(self._pool, asked.user_id, _PATIENCE_S, many=False) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S, many=False) as connection:
             found, same_as = connection.cursor(row_factory=_CARD), connection.cursor(row_factory=_EDGE)
             try:
                 async with connection.pipeline():
@@ -191,7 +191,7 @@ class CardReader:
         found = (await self.cards(asked, [card])).get(card)
         if found is not None:
             return found
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             own = {"user_id": asked.user_id, "card": card}
             events = events_of(await _rows(connection, dict_row, statement(_PACKAGE, "own_statement"), own))
             if not events:
@@ -202,20 +202,20 @@ class CardReader:
         ids = [row["card_id"] for row in rows]
         return next(iter((await self.cards(asked, ids)).values()), None)
 
-    async def links(self, asked: Slice, card: UUID) -> CardLinks:
+    async def links(self, asked: Slice, card: UUID) -> dict[str, list[CardSummary]]:
         """Returns the cards that belong to a card without an edge.
 
         ``related`` are the concepts related to a knowledge card, in both directions. ``episode`` is the episode of its
         turn. ``gave_rise_to`` are the other cards of the turn of an episode.
         """
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, filled("links", asked), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
         found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
         for row in rows:
             found[row["mark"]].append(CardSummary.made_from(known[row["card_id"]]))
-        return CardLinks(**found)
+        return found
 
     async def neighbourhood(self, asked: Slice, middle: Mapping[UUID, int], *, most: int) -> Neighbourhood:
         """Returns the cards around those in the ``middle``, which have their rings, as far as ring 2.
@@ -224,7 +224,7 @@ class CardReader:
         cards, the neighbours of the first 60 are looked for.
         """
         rings, edges, cut = dict(islice(middle.items(), most)), dict[_EdgeKey, None](), len(middle) > most
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             for ring in range(min(rings.values(), default=2) + 1, 3):
                 around = [card for card, at in rings.items() if at == ring - 1]
                 cut = cut or len(around) > _MAX_AROUND
@@ -271,7 +271,7 @@ class CardReader:
         """Returns the vectors of some cards by one embedder, the one that has most of them, and its fingerprint."""
         values = {"user_id": asked.user_id, "cards": list(ids)}
         try:
-            async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+            async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
                 rows = await _rows(connection, dict_row, statement(_PACKAGE, "vectors_of"), values)
         except (UndefinedTable, InvalidSchemaName):  # no worker folded anything yet
             rows = []
@@ -284,7 +284,7 @@ class CardReader:
     ) -> tuple[list[tuple[ListedCard, int, date]], list[Row]]:
         """Returns the cards that answers held most often, with counts and last days, and the counts by day."""
         values = {"user_id": asked.user_id, "limit": limit, "days": days}
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             used = await _rows(connection, dict_row, statement(_PACKAGE, "most_used"), values)
             by_day = await _rows(connection, dict_row, statement(_PACKAGE, "used_by_day"), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in used])
@@ -295,7 +295,7 @@ class CardReader:
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             edges = await _rows(connection, _EDGE, filled("same_as", asked), asked.parameters())
         return duplicates(edges)
 
@@ -304,7 +304,7 @@ class CardReader:
 
         Names that became known after ``known_at`` count too.
         """
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             rows = await _rows(
                 connection,
                 dict_row,
@@ -318,7 +318,7 @@ class CardReader:
 
         These are the tag, the tag that it is an alias of, and all aliases of the latter.
         """
-        async with listing(self._pool, user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(user_id, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
         names = [(tag.lower(), meant.get(name_key(tag), name_key(tag))) for tag in tags]
@@ -329,7 +329,7 @@ class CardReader:
 
     async def relations(self, asked: Slice, card: UUID) -> list[Relation]:
         """Returns the edges of a card, each with the card at its other end, in order of creation."""
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             values = {**asked.parameters(), "card": card}
             edges = await _rows(connection, _EDGE, filled("relations", asked), values)
             known = await self._cards(connection, asked, sorted({_other(edge, card) for edge in edges}))
@@ -341,7 +341,7 @@ class CardReader:
 
     async def latest(self, asked: Slice, card: UUID) -> list[ListedCard]:
         """Returns the chain from a card to the card that is true now. The card itself is first."""
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             edges = await self._edges(connection, asked, card, (*SUPERSEDING, "same_as"))
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
             known = await self._cards(connection, asked, sorted(ids))
@@ -363,12 +363,14 @@ class CardReader:
 
         return [known[step] for step in Chains(edges).latest(card, begun) if step in known]
 
-    async def history(self, asked: Slice, card: UUID) -> CardHistory:
+    async def history(
+        self, asked: Slice, card: UUID
+    ) -> tuple[list[ListedCard], list[CardUpdate], list[RelationEdge]]:
         """Returns the history of a card: the cards of its identity and mode and its chains, their updates and edges.
 
         The cards are in order of time.
         """
-        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S) as connection:
             said = await _rows(
                 connection,
                 dict_row,
@@ -388,7 +390,7 @@ class CardReader:
                 filled("updates", asked),
                 {**asked.parameters(), "cards": list(known)},
             )
-        return CardHistory(
+        return (
             sorted(known.values(), key=lambda found: (found.begun or found.created_at, found.card_id)),
             updates,
             [edge for edge in edges if edge.from_card in known and edge.to_card in known],
@@ -425,7 +427,7 @@ class CardReader:
             "reached_projects": reach.parameters()["projects"],
             "reached_modes": reach.parameters()["modes"],
         }
-        async with listing(self._pool, user_id, _PATIENCE_S) as connection:
+        async with self._pool.listing(user_id, _PATIENCE_S) as connection:
             if known_at is not None:
                 then = await past(connection, self._fold, user_id=user_id, known_at=known_at)
                 values |= then.within(reach).parameters()

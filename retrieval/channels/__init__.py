@@ -1,1 +1,1 @@
-"""The channels of recall. Each channel is one module, and each can fail without the others."""
+"""The channels of recall. Each can fail without the others."""

@@ -210,7 +210,8 @@ class SemanticChannel(Channel):
         values: dict[str, object] = {
             "vector": asked.vector,
             "model": asked.embedder.fingerprint,
-            "spaces": _line_of(spaces) if spaces else None,
+            "spaces": " ".join(f"{slot} {space.fingerprint}" for slot, space in sorted(spaces.items()))
+            or None,
             "assistant": assistant_share(question),
             "looked_up": _LOOKED_UP,
             "limit": _LIMIT,
@@ -337,11 +338,6 @@ class SemanticChannel(Channel):
 def _digest(user_id: str, slot: str, space: Space | None, text: str) -> bytes:
     """Returns the key of a user's question to one model. No text stays in memory, and no user gets another's vector."""
     return blake2b(repr((user_id, slot, space, text)).encode(), digest_size=16).digest()
-
-
-def _line_of(spaces: Mapping[str, Space]) -> str:
-    """Returns the spaces as the condition ``visible_spaces`` compares them."""
-    return " ".join(f"{slot} {spaces[slot].fingerprint}" for slot in sorted(spaces))
 
 
 def _by_rank(found: Iterable[Sequence[Hit]], limit: int) -> list[Hit]:

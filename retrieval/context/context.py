@@ -7,7 +7,7 @@ therefore the same for every question, byte for byte.
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -15,16 +15,14 @@ from types import MappingProxyType
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
-from events.insights import Insight
 from events.language.concepts import normalise_entity
 from events.problems.problem import Attempt, Problem
 from events.references.reference import Reference
+from events.resources.cards import Contradiction
 from events.resources.recall import Block, Numbered
 from events.threads import Thread
 from projectors.cards.card import Card
-from retrieval.cards.alerts import Contradiction
-from retrieval.cards.card_times import plan_of, times_of
-from retrieval.cards.time_expressions import time_expressions
+from retrieval.cards.card_times import plan_of, time_expressions, times_of
 from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.token_estimate import count_tokens
 from retrieval.context.turn_words import EXCERPT, best_sentences, turn_words
@@ -33,22 +31,8 @@ from retrieval.recall.answer import CardAnswer, RecallAnswer
 _STABLE = "core"
 _CARDS = "memory"
 _REFERENCES = "references"
-_FACTS = "facts"
-_REFERENCE_SHARE = 0.5
-"""The share of what is left of the budget that facts may take, and then pinned references."""
-_CONCEPTS = "concepts"
-_CONCEPT_SHARE = 0.25
-"""The share of the budget, beside the blocks before, that pinned concepts may take."""
-_GOALS = "goals"
 _PROBLEMS = "problems"
-_THREADS = "threads"
 _INSIGHTS = "insights"
-_INSIGHT_SHARE = 0.1
-"""The share of the budget, beside the blocks before, that insights may take."""
-_PROBLEM_SHARE = 1 / 3
-"""The share of the budget, beside the blocks that are always present, that open problems may take."""
-_GOAL_SHARE = 0.25
-"""The share of the budget, beside the blocks before, that goals may take."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _NEWER = 120
 """The characters of the later words that stand beside a card which perhaps no longer holds."""
@@ -124,18 +108,13 @@ class _Group:
 
     def within(self, room: int) -> Sequence[str]:
         """Returns all lines in the longest form that fits into ``room`` tokens, or the first ones of the shortest."""
-        fitting: Sequence[str] = ()
-        for lines in (self.lines, *self.shorter):
-            fitting = self._first(lines, room)
-            if len(fitting) == len(lines):
-                break
-        return fitting
 
-    def _first(self, lines: Sequence[str], room: int) -> Sequence[str]:
-        fitting = bisect_right(
-            range(1, len(lines) + 1), room, key=lambda n: _standing_block(self.name, lines[:n]).tokens
-        )
-        return lines[:fitting]
+        def tokens(lines: Sequence[str]) -> int:
+            return _standing_block(self.name, lines).tokens
+
+        forms = (self.lines, *self.shorter)
+        lines = next((each for each in forms if tokens(each) <= room), forms[-1])
+        return lines[: bisect_right(range(1, len(lines) + 1), room, key=lambda n: tokens(lines[:n]))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,24 +178,29 @@ def context_of(
     asked_budget = token_budget
     kept = {*(one.reference_id for one in parts.references), *(one.card_id for one in parts.concepts)}
     elements = [_element(card, answer) for card in answer.cards if card.card_id not in kept]
+    facts = [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in parts.facts]
+    references = [f"<reference>{_text(one.rendering)}</reference>" for one in parts.references]
+    concepts = [
+        f"<concept title={quoteattr(_clean(one.title or ''))}>{_text(one.definition or '')}</concept>"
+        for one in parts.concepts
+    ]
+    longest, *shorter = ([_problem(one, most) for one in parts.problems] for most in (5, 2, 1, 0))
+    goals = [f"<goal>{_text(one)}</goal>" for one in parts.goals]
+    threads = [
+        f'<thread since="{one.opened_at:%Y-%m-%d}">{_text(one.title)}</thread>' for one in parts.threads
+    ]
+    insights = [
+        f'<insight by="inference" sources="{len(one.sources)}">{_text(one.content)}</insight>'
+        for one in answer.insights
+    ]
     groups = (
-        _Group(
-            _FACTS,
-            [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in parts.facts],
-            _REFERENCE_SHARE,
-            "facts",
-        ),
-        _Group(
-            _REFERENCES,
-            [f"<reference>{_text(one.rendering)}</reference>" for one in parts.references],
-            _REFERENCE_SHARE,
-            "pinned references",
-        ),
-        _Group(_CONCEPTS, [_concept(one) for one in parts.concepts], _CONCEPT_SHARE, "pinned concepts"),
-        _problem_group(parts.problems),
-        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in parts.goals], _GOAL_SHARE, "goals"),
-        _Group(_THREADS, [_thread(one) for one in parts.threads], _GOAL_SHARE, "open threads"),
-        _Group(_INSIGHTS, [_insight(one) for one in answer.insights], _INSIGHT_SHARE, "insights"),
+        _Group("facts", facts, 1 / 2, "facts"),
+        _Group(_REFERENCES, references, 1 / 2, "pinned references"),
+        _Group("concepts", concepts, 1 / 4, "pinned concepts"),
+        _Group(_PROBLEMS, longest, 1 / 3, "open problems", shorter),
+        _Group("goals", goals, 1 / 4, "goals"),
+        _Group("threads", threads, 1 / 4, "open threads"),
+        _Group(_INSIGHTS, insights, 1 / 10, "insights"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
     warnings = (*answer.warnings, *parts.warnings)
@@ -287,24 +271,6 @@ def _tokens(answer: RecallAnswer, elements: Sequence[_Element]) -> int:
 def _standing_block(name: str, lines: Sequence[str]) -> Block:
     """Returns a block that changes only when one of its lines does."""
     return _block(name, _element_of(name, lines), stable=True)
-
-
-def _problem_group(problems: Sequence[Problem]) -> _Group:
-    longest, *shorter = ([problem_line(one, _text, most) for one in problems] for most in (5, 2, 1, 0))
-    return _Group(_PROBLEMS, longest, _PROBLEM_SHARE, "open problems", shorter)
-
-
-def _concept(card: Card) -> str:
-    title = quoteattr(_clean(card.title or ""))
-    return f"<concept title={title}>{_text(card.definition or '')}</concept>"
-
-
-def _thread(thread: Thread) -> str:
-    return f'<thread since="{thread.opened_at:%Y-%m-%d}">{_text(thread.title)}</thread>'
-
-
-def _insight(insight: Insight) -> str:
-    return f'<insight by="inference" sources="{len(insight.sources)}">{_text(insight.content)}</insight>'
 
 
 def _element_of(name: str, lines: Sequence[str]) -> str:
@@ -434,16 +400,13 @@ def _clean(value: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", value)
 
 
-def problem_line(problem: Problem, escaped: Callable[[str], str], most: int) -> str:
-    """Returns a problem as one XML element, with its ``most`` latest attempts of each outcome.
-
-    ``escaped`` escapes a text for XML. The result depends on nothing else.
-    """
+def _problem(problem: Problem, most: int) -> str:
+    """Returns a problem as one XML element, with its ``most`` latest attempts of each outcome."""
     since = f"{problem.since:%Y-%m-%d}"
-    parts = [f'<problem priority="{problem.priority}" since="{since}">{escaped(problem.description)}']
+    parts = [f'<problem priority="{problem.priority}" since="{since}">{_text(problem.description)}']
     for name, wanted in (("worked", True), ("failed", False), ("tried", None)):
         found = [each for each in reversed(problem.attempts) if each.successful is wanted][:most]
-        parts += [f"<{name}>{escaped(_told(each))}</{name}>" for each in reversed(found)]
+        parts += [f"<{name}>{_text(_told(each))}</{name}>" for each in reversed(found)]
     return "".join((*parts, "</problem>"))
 
 

@@ -5,7 +5,7 @@ log, and then a line for each card with its sources, and for each insight. The l
 without it is not whole. The secret of a webhook is left out: a field of an event that its ``repr`` hides is empty.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -16,11 +16,12 @@ from psycopg.rows import dict_row
 from events.insights import insights_of
 from events.platform.database import Connection, statement
 from events.resources.curator import Insight
+from events.resources.operating import User
 from events.store import log
 from events.store.log import Unreadable
 from events.types.codec import encode
 from events.types.envelope import Event, partition_of
-from events.types.tenancy import shown_user, tenant_of, user_of
+from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, shown_user, storage_id, tenant_of, user_of
 from events.types.tombstones import Erased
 from events.types.turns import TurnRecorded
 
@@ -29,6 +30,7 @@ FORMAT = 1
 
 _PACKAGE = "retrieval.export"
 _PAGE = 500
+_AFTER_ALL = "\U0010ffff"
 
 
 class UserUnknownError(LookupError):
@@ -112,3 +114,31 @@ def _event_line(kind: str, event: Event) -> bytes:
 
 def _line(**fields: object) -> bytes:
     return orjson.dumps(fields) + b"\n"
+
+
+def users(
+    connection: Connection,
+    tenant: str,
+    *,
+    after: str = "",
+    limit: int = 100,
+    among: Collection[str] | None = None,
+) -> list[User]:
+    """Returns up to ``limit`` users of a tenant whose ids come after ``after``, in the order of their bytes.
+
+    A user is known when the log holds events of the user. ``among`` names the only users that count.
+    """
+    if among is not None:
+        ids = [storage_id(tenant, user) for user in among if user > after]
+        given = {"users": ids, "partitions": [partition_of(each) for each in ids], "limit": limit}
+        rows = connection.execute(statement("retrieval.export", "users_among"), given).fetchall()
+    else:
+        plain = tenant == DEFAULT_TENANT
+        values = {
+            "after": storage_id(tenant, after),
+            "end": _AFTER_ALL if plain else f"{tenant}{chr(ord(SEPARATOR) + 1)}",
+            "plain": plain,
+            "limit": limit,
+        }
+        rows = connection.execute(statement("retrieval.export", "users"), values).fetchall()
+    return [User(user_id=user_of(user), erased_at=erased_at) for user, erased_at in rows]

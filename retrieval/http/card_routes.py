@@ -158,11 +158,11 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901, PLR0915 - its routes
         card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
     ) -> CardHistory:
         reader, asked, found = await named(caller, query, card_id)
-        past = await _read(reader.history, asked, found.card_id)
+        cards, updates, relations = await _read(reader.history, asked, found.card_id)
         return CardHistory(
-            cards=[listed(card, asked.at) for card in past.cards],
-            updates=past.updates,
-            relations=[Edge.made_from(each) for each in past.relations],
+            cards=[listed(card, asked.at) for card in cards],
+            updates=updates,
+            relations=[Edge.made_from(each) for each in relations],
         )
 
     @router.get(
@@ -175,7 +175,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901, PLR0915 - its routes
         asked = replace(asked, conditions={"predicate": query.predicate})
         relations = await _read(reader.relations, asked, found.card_id)
         links = await _read(reader.links, asked, found.card_id)
-        return Relations.made_from(links, relations=relations)
+        return Relations(relations=relations, **links)
 
     @router.get("/v1/cards/{card_id}/neighbourhood", summary="The cards around a card, two relations far")
     async def card_neighbourhood(

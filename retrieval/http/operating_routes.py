@@ -40,7 +40,7 @@ from events.resources.operating import (
 )
 from events.resources.recall import Channels
 from events.resources.status import StageHealth, Status
-from events.types.tenancy import user_of
+from events.types.tenancy import storage_id, user_of
 from events.types.turn_contract import MAX_NAME_BYTES
 from ingest.recording.intake import Overviews
 from projectors.parking import queues_wanted
@@ -169,7 +169,7 @@ def operating_router(
 @asynccontextmanager
 async def _listing(pool: Pool, caller: Principal) -> AsyncIterator[AsyncCursor[Row]]:
     async with (
-        pool.for_list(caller.tenant, caller.key_id or "", _WITHIN_S) as connection,
+        pool.listing(storage_id(caller.tenant, ""), _WITHIN_S, asker=caller.key_id or "") as connection,
         connection.cursor(row_factory=dict_row) as cursor,
     ):
         yield cursor

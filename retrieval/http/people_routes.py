@@ -7,7 +7,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import Reader, owner_of, require_whole
@@ -28,6 +28,7 @@ from events.resources.people import (
     SharedName,
 )
 from retrieval.cards.card import ListedCard
+from retrieval.cards.query import ReaderIn
 from retrieval.cards.slice import KINDS, Slice
 from retrieval.http.card_routes import Fresh
 from retrieval.http.resources import listed
@@ -39,23 +40,14 @@ _READ = 200
 """The last cards about a person among which current facts are looked for."""
 
 
-class PersonParams(BaseModel, extra="forbid"):
-    """Whose people."""
-
-    user_id: str = Field(min_length=1, description="whose memory is read")
-    wait_for: Annotated[
-        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
-    ] = None
-
-
-class PeopleParams(PersonParams):
+class PeopleParams(ReaderIn):
     """Which people."""
 
     name: Annotated[str | None, Field(max_length=200, description="only people with this name or tie")] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class TimelineParams(PersonParams):
+class TimelineParams(ReaderIn):
     """How much of a timeline."""
 
     limit: Annotated[int, Field(ge=1, le=500)] = 50
@@ -71,7 +63,11 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
         await fresh(query.wait_for, owner)
         people = await _read(reader.present, owner)
         name = folded(query.name or "")
-        found = [each for each in people.people if not name or name in _words(each)]
+        found = [
+            each
+            for each in people.people
+            if not name or name in map(folded, (each.name, *each.aliases, *each.kinship, *each.addresses))
+        ]
         return PeoplePage(
             people=[Person.made_from(each) for each in found[: query.limit]],
             proposals=[MergeProposal.made_from(each) for each in people.proposals[: query.limit]],
@@ -82,7 +78,7 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
         )
 
     @router.get("/v1/people/{person_id}", summary="One person: who, since when, and what is true now")
-    async def person(person_id: Uuid, query: Annotated[PersonParams, Query()], caller: Reader) -> KnownPerson:
+    async def person(person_id: Uuid, query: Annotated[ReaderIn, Query()], caller: Reader) -> KnownPerson:
         now = datetime.now(UTC)
         _, found, states = await cards_of(caller, query, person_id, now, _READ, ("state",))
         current = [card for card in states if card.status == "current"]
@@ -110,7 +106,7 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
 
     async def cards_of(
         caller: Principal,
-        query: PersonParams,
+        query: ReaderIn,
         person_id: UUID,
         now: datetime,
         limit: int,
@@ -138,7 +134,3 @@ def _owner(caller: Principal, user_id: str, thing: str = "user", field: str = "u
     owner = owner_of(caller, user_id, thing=thing, field=field)
     require_whole(caller)
     return owner
-
-
-def _words(person: Known) -> set[str]:
-    return {folded(each) for each in (person.name, *person.aliases, *person.kinship, *person.addresses)}

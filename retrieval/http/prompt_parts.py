@@ -24,7 +24,7 @@ from retrieval.cards.slice import Slice
 from retrieval.context.context import BudgetTooSmallError, Prompt, PromptParts, context_of
 from retrieval.core import DocumentReader, facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
-from retrieval.http.thread_routes import present_threads
+from retrieval.http.derived_routes import present_threads
 from retrieval.pool import Pool
 from retrieval.problems import ProblemReader
 from retrieval.recall.answer import RecallAnswer

@@ -1,16 +1,21 @@
-"""The questions that the read service takes, the recalls that they mean, and what of an answer a key may see."""
+"""The questions that the read service takes, alone or several at once, and what of an answer a key may see."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from fastapi import APIRouter
+from pydantic import Field, ValidationError
 
 from events.access.principal import Principal
-from events.http.access import owner_of
+from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.body import Body
-from events.http.errors import invalid, missing
+from events.http.errors import ProblemError, invalid, missing, problem_of
 from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future, text_given
+from events.resources.recall import Answer, Answered, Answers, ProblemDetails
 from events.types.turns import ContextLayer
 from retrieval.cards.query import zone_of
 from retrieval.http.core_routes import MAX_PATHS
@@ -22,6 +27,12 @@ MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"
 MOST_MODES = 32
 ALL_MODES = "all"
+MOST_QUESTIONS = 32
+AT_ONCE = 4
+"""The questions of one request that are answered at the same time."""
+
+Answering = Callable[[Principal, dict[str, object]], Awaitable[Answer]]
+"""Returns the answer to the body of a recall. Raises a ``ValidationError`` or a problem."""
 
 
 class RecallIn(Body):
@@ -84,21 +95,18 @@ def ask_of(body: RecallIn) -> Ask:
     """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field."""
     user_id, query = text_given("user_id", body.user_id), text_given("query", body.query)
     named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
-    for name in named:
-        text_given("project_id", name)
-    if body.mode is not None:
-        text_given("mode", body.mode)
-    for name in body.modes or ():
-        text_given("modes", name)
-    if body.session_id is not None:
-        text_given("session_id", body.session_id)
+    mode = [] if body.mode is None else [body.mode]
+    listed = body.modes if isinstance(body.modes, list) else mode
+    session = [] if body.session_id is None else [body.session_id]
+    for field, texts in (("project_id", named), ("mode", mode), ("modes", listed), ("session_id", session)):
+        for text in texts:
+            text_given(field, text)
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
         raise invalid("query", "must not be empty")
     if body.mode is not None and body.modes is not None:
         raise invalid("modes", "excludes mode; name one mode in mode, or several in modes")
-    listed = body.modes if isinstance(body.modes, list) else [] if body.mode is None else [body.mode]
     now = datetime.now(UTC)
     refuse_future("as_of", body.as_of, now)
     refuse_future("known_at", body.known_at, now)
@@ -180,3 +188,44 @@ def within(caller: Principal, answer: RecallAnswer) -> RecallAnswer:
             if shown.issuperset(each.card_ids) or (each.arbitration_id is not None and reach.modes is None)
         ],
     )
+
+
+class BatchIn(Body):
+    """Several questions."""
+
+    questions: Annotated[
+        list[dict[str, object]],
+        Field(
+            min_length=1,
+            max_length=MOST_QUESTIONS,
+            description="the bodies of recalls, as `POST /v1/recall` takes them",
+            examples=[[{"user_id": "dana", "query": "where do I live?"}]],
+        ),
+    ]
+
+
+def batch_router(ask: Answering) -> APIRouter:
+    """Returns the route. A question that fails has a problem in its place and does not fail the others."""
+    router = routes_of("recall")
+
+    @router.post(
+        "/v1/recall/batch",
+        summary="Ask several questions; get their answers in order",
+    )
+    async def recall_batch(body: BatchIn, caller: Reader) -> Answers:
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def answered(question: dict[str, object]) -> Answered:
+            async with places:
+                try:
+                    return Answered(answer=await ask(caller, question))
+                except ValidationError as error:
+                    faults = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+                    problem = problem_of(faults, {"body": list(RecallIn.model_fields)})
+                except ProblemError as error:
+                    problem = error
+            return Answered(problem=ProblemDetails.model_validate(problem.document))
+
+        return Answers(answers=await asyncio.gather(*map(answered, body.questions)))
+
+    return router

@@ -42,10 +42,14 @@ from retrieval.cards.reader import CardReader
 from retrieval.context.context import cards_within
 from retrieval.core import DocumentReader
 from retrieval.episodes import EpisodeReader
-from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import memory_router
-from retrieval.http.curator_routes import curator_router, insights_router
+from retrieval.http.derived_routes import (
+    curator_router,
+    insights_router,
+    problems_router,
+    threads_router,
+)
 from retrieval.http.episode_routes import episodes_router
 from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
@@ -56,13 +60,11 @@ from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
 from retrieval.http.operating_routes import operating_router
 from retrieval.http.people_routes import people_router
-from retrieval.http.problem_routes import problems_router
 from retrieval.http.prompt_parts import PromptReader, for_prompt, prompt_of
-from retrieval.http.questions import ContextIn, RecallIn, ask_of, asked_by, within
+from retrieval.http.questions import ContextIn, RecallIn, ask_of, asked_by, batch_router, within
 from retrieval.http.reference_routes import references_router
 from retrieval.http.resources import prompted, recalled
 from retrieval.http.session_routes import sessions_router
-from retrieval.http.thread_routes import threads_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService

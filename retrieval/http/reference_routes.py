@@ -102,7 +102,8 @@ def references_router(reader: ReferenceReader, use: Uses) -> APIRouter:
             and (after is None or _place(each) > after)
         ]
         shown = wanted[: query.limit]
-        following = _encoded(_place(shown[-1])) if len(wanted) > query.limit else None
+        more = len(wanted) > query.limit
+        following = cursor_of("\x1f".join(_place(shown[-1])).encode()) if more else None
         return ReferencesPage(references=[Reference.made_from(each) for each in shown], next_cursor=following)
 
     @router.get(
@@ -235,7 +236,3 @@ def _not_found() -> ProblemError:
 def _place(reference: domain.Reference) -> tuple[str, ...]:
     name = reference.name
     return (name.kind, name.key, name.project_id or "", name.team_id or "")
-
-
-def _encoded(place: tuple[str, ...]) -> str:
-    return cursor_of("\x1f".join(place).encode())

@@ -8,16 +8,14 @@ from operator import attrgetter
 
 from events.platform.modes import GENERAL_MODE
 from events.resources.cards import Card as CardResource
-from events.resources.cards import Contradiction, Kind, names_of
+from events.resources.cards import Kind, names_of
 from events.resources.curator import Insight
-from events.resources.recall import Answer, ChannelReport, RecalledCard
+from events.resources.recall import Answer, RecalledCard
 from events.resources.recall import Prompt as PromptResource
 from projectors.cards.card import CARD_FIELDS, Card
 from retrieval.cards.alerts import aging, outdated
 from retrieval.cards.card import ListedCard
-from retrieval.cards.card_times import when_of
-from retrieval.cards.event_time import as_it_stood, time_passed
-from retrieval.cards.time_expressions import time_expressions
+from retrieval.cards.card_times import as_it_stood, time_expressions, time_passed, when_of
 from retrieval.context.context import Prompt
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
@@ -32,8 +30,8 @@ def recalled(answer: RecallAnswer, k: int = 0) -> Answer:
         current_time=answer.current_time,
         cards=[_answering(card) for card in answer.cards],
         insights=[Insight.made_from(each) for each in concluded] or None,
-        contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
-        channels=_channels(answer),
+        contradictions=list(answer.contradictions),
+        channels=dict(answer.channels),
         warnings=list(answer.warnings),
         explain=None if answer.explain is None else dict(answer.explain),
     )
@@ -51,8 +49,8 @@ def prompted(prompt: Prompt) -> PromptResource:
         cards=list(prompt.cards),
         left_out=list(prompt.left_out),
         current_time=answer.current_time,
-        contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
-        channels=_channels(answer),
+        contradictions=list(answer.contradictions),
+        channels=dict(answer.channels),
         warnings=list(answer.warnings),
     )
 
@@ -64,22 +62,12 @@ def listed(card: ListedCard, now: datetime) -> CardResource:
     return CardResource.unchecked(_fields(card, passed=time_passed(card, now)) | flags)
 
 
-def _channels(answer: RecallAnswer) -> dict[str, ChannelReport]:
-    return {
-        name: ChannelReport.made_from(report, detail=report.detail or None)
-        for name, report in answer.channels.items()
-    }
-
-
 def _answering(card: CardAnswer) -> RecalledCard:
     fields = _fields(card.card, passed=card.time_passed) | {
         "aging": card.aging,
         "outdated": card.outdated,
         "score": round(card.score, 6),
-        "channels": {
-            name: {"rank": place.rank, "score": round(place.score, 4)}
-            for name, place in card.channels.items()
-        },
+        "channels": dict(card.channels),
         "pending": card.pending,
         "beside": card.beside,
     }

@@ -16,8 +16,7 @@ from events.platform.database import Connection, keep_to_tenant_of
 from events.resources.operating import UsersPage
 from events.types.tenancy import storage_id
 from events.types.turn_contract import MAX_NAME_BYTES
-from retrieval.export.export import UserUnknownError, export
-from retrieval.export.users import users
+from retrieval.export.export import UserUnknownError, export, users
 
 _MOST = 1000
 

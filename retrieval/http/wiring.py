@@ -11,20 +11,17 @@ from projectors.embedding.embedders import embedders_of
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.channels.channel import Channel
-from retrieval.channels.fuzzy import FuzzyChannel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
-from retrieval.channels.tags import TagsChannel
-from retrieval.channels.time import TimeChannel
+from retrieval.channels.words import FuzzyChannel, TagsChannel, TimeChannel
 from retrieval.insights import read_insights
 from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader
 from retrieval.pool import Pool, open_pool
 from retrieval.read_servers import ReadServer, ReadServers
 from retrieval.recall.card_resolution import CardResolver
-from retrieval.recall.channel_executor import ChannelExecutor
+from retrieval.recall.channel_executor import CHANNELS, ChannelExecutor, faults_of
 from retrieval.recall.channel_health import ChannelHealth
-from retrieval.recall.fault_injection import faults_of
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
@@ -42,7 +39,7 @@ def open_channels(settings: Settings, saturated: Callable[[], bool] = lambda: Fa
 def open_health(settings: Settings) -> dict[str, ChannelHealth]:
     """Returns the channel health of this process, one for all servers."""
     health: dict[str, ChannelHealth] = {}
-    for name in ("semantic", "tags", "fuzzy", "time", "graph"):
+    for name in CHANNELS:
         health[name] = ChannelHealth(
             limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s, beside=health.values()
         )
@@ -56,20 +53,15 @@ def open_channel_executor(
 
     Raises SettingsError for a fault that cannot be read.
     """
-    deadlines = {
-        "semantic": settings.semantic_deadline_ms,
-        "tags": settings.tags_deadline_ms,
-        "fuzzy": settings.fuzzy_deadline_ms,
-        "time": settings.time_deadline_ms,
-        "graph": settings.graph_deadline_ms,
-    }
-    health = health or open_health(settings)
+    deadlines = {name: getattr(settings, f"{name}_deadline_ms") for name in CHANNELS}
     faults = faults_of(settings)
     for name, fault in faults.items():
         logger.warning(
             "FAULT INJECTION IS ON: %s makes the %s channel fail; this is for tests", fault.variable, name
         )
-    return ChannelExecutor(pool, deadlines, health, faults, last_resort_ms=settings.last_resort_ms)
+    return ChannelExecutor(
+        pool, deadlines, health or open_health(settings), faults, last_resort_ms=settings.last_resort_ms
+    )
 
 
 def open_recall(

@@ -46,7 +46,10 @@ class Tool:
     @property
     def schema(self) -> dict[str, object]:
         """The JSON Schema of the arguments, without the bounds, which would only cost tokens."""
-        return self._schema({name: _unbounded(each) for name, each in self.takes.items()})
+        bounds = ("minimum", "maximum")
+        return self._schema(
+            {name: {at: each[at] for at in each if at not in bounds} for name, each in self.takes.items()}
+        )
 
     @cached_property
     def _checked(self) -> Any:
@@ -71,10 +74,6 @@ class Tool:
             if argument is None:
                 raise
             raise RefusedError(f"{argument}: {str(error).removeprefix(f'{error.field}: ')}") from error
-
-
-def _unbounded(schema: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in schema.items() if name not in ("minimum", "maximum")}
 
 
 async def _remember(memory: Memory, asked: Arguments) -> str:

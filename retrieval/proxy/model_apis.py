@@ -35,11 +35,10 @@ class Answer:
             self.words += words
 
 
-@dataclass(frozen=True, slots=True)
-class ChatCompletions:
-    """OpenAI's chat completions, at ``path``. Of several choices the first counts."""
+class ModelApi:
+    """The API of a model at ``path``, whose requests hold messages."""
 
-    path: str = "/v1/chat/completions"
+    path: str
 
     def question(self, request: Document) -> Question | None:
         """Returns the last words of the user, or None when the request has none."""
@@ -51,23 +50,34 @@ class ChatCompletions:
 
     def whole(self, document: Document) -> Answer:
         """Returns the answer in a document."""
+        raise NotImplementedError
+
+    def hear(self, event: Document, answer: Answer) -> None:
+        """Adds an event of a stream to the answer."""
+        raise NotImplementedError
+
+
+class ChatCompletions(ModelApi):
+    """OpenAI's chat completions. Of several choices the first counts."""
+
+    path = "/v1/chat/completions"
+
+    def whole(self, document: Document) -> Answer:
         choice = _first(document.get("choices"))
         message = choice.get("message")
         return Answer(words_of(message.get("content")) if isinstance(message, dict) else "", bool(choice))
 
     def hear(self, event: Document, answer: Answer) -> None:
-        """Adds an event of a stream to the answer."""
         choice = _first(event.get("choices"))
         delta = choice.get("delta")
         answer.add(delta.get("content") if isinstance(delta, dict) else None)
         answer.done = answer.done or choice.get("finish_reason") is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Responses:
+class Responses(ModelApi):
     """OpenAI's Responses."""
 
-    path: str = "/v1/responses"
+    path = "/v1/responses"
 
     def question(self, request: Document) -> Question | None:
         given = request.get("input")
@@ -99,17 +109,10 @@ class Responses:
             answer.words, answer.done = found.words or answer.words, True
 
 
-@dataclass(frozen=True, slots=True)
-class Messages:
+class Messages(ModelApi):
     """Anthropic's Messages."""
 
-    path: str = "/v1/messages"
-
-    def question(self, request: Document) -> Question | None:
-        return _last(request.get("messages"), "text")
-
-    def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
-        return {**request, "messages": _extended(request["messages"], place, "text", context)}
+    path = "/v1/messages"
 
     def whole(self, document: Document) -> Answer:
         return Answer(words_of(document.get("content")), document.get("type") == "message")
@@ -124,7 +127,6 @@ class Messages:
             answer.done = True
 
 
-ModelApi = ChatCompletions | Responses | Messages
 APIS: tuple[ModelApi, ...] = (ChatCompletions(), Responses(), Messages())
 
 

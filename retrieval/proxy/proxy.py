@@ -24,8 +24,7 @@ from events.http.passing_on import headers_of
 from events.http.service import install, running
 from events.platform.settings import Settings
 from events.types.json_values import JsonObject
-from retrieval.proxy.asker import NAMED, Asker, NotAskedError, asker_of
-from retrieval.proxy.memory import Context, Memory
+from retrieval.proxy.memory import NAMED, Asker, Context, Memory, NotAskedError, asker_of
 from retrieval.proxy.model_apis import APIS, Answer, EventStream, ModelApi, Question
 from retrieval.proxy.push_queue import Outcome, Push, PushQueue
 
@@ -104,10 +103,11 @@ class Proxy:
         self._contexts.labels(heard.context.outcome).inc()
         answer = await self._passed_on(request, body)
         if not answer.is_success:
-            return await self._whole(answer, heard.context, "skipped")
+            return _response(answer, await _content_of(answer), _headers(answer, heard.context, "skipped"))
         if answer.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream":
             outcome: Outcome = "skipped" if heard.question is None else "queued"
-            return _Relayed(answer, _headers(answer, heard.context, outcome), self._listener(api, heard))
+            listener = None if heard.question is None else _Listener(api, heard, self._pushes)
+            return _Relayed(answer, _headers(answer, heard.context, outcome), listener)
         content = await _content_of(answer)
         document = _object_in(content)
         push = heard.turns(api.whole(document))
@@ -159,29 +159,15 @@ class Proxy:
         except httpx2.HTTPError as error:
             raise _away(error) from error
 
-    async def _whole(self, answer: httpx2.Response, context: Context, outcome: Outcome) -> Response:
-        return _response(answer, await _content_of(answer), _headers(answer, context, outcome))
-
-    def _listener(self, api: ModelApi, heard: Heard) -> _Listener | None:
-        return None if heard.question is None else _Listener(api, heard, self._pushes)
-
 
 class _Listener:
     """Reads the answer in a stream as it passes, and pushes the turns at its end."""
 
     def __init__(self, api: ModelApi, heard: Heard, pushes: PushQueue) -> None:
-        self._api = api
         self._heard = heard
         self._pushes = pushes
         self._answer = Answer()
-        self._events = EventStream(self._take)
-
-    def _take(self, data: bytes) -> None:
-        self._api.hear(_object_in(data), self._answer)
-
-    def feed(self, chunk: bytes) -> None:
-        """Reads the next bytes of the stream."""
-        self._events.feed(chunk)
+        self.feed = EventStream(lambda data: api.hear(_object_in(data), self._answer)).feed
 
     async def end(self) -> None:
         """Pushes the words of the user, and the answer if the model ended it."""

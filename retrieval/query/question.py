@@ -11,10 +11,8 @@ from typing import Literal
 from events.language import timex
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import concepts_asked
-from events.language.terms import analyse, is_topic, question_terms
-from retrieval.query.addressee import asks_the_assistant
-from retrieval.query.overview import asks_for_overview
-from retrieval.query.question_forms import parse_question
+from events.language.terms import analyse, question_terms
+from retrieval.query.question_forms import asks_for_overview, asks_the_assistant, parse_question
 from retrieval.query.translation import other_names
 
 Intent = Literal["present", "past", "history", "list", "why"]
@@ -55,15 +53,8 @@ _SEVERAL = re.compile(
     r"|\bwhat are\b|\bwho (?:are|all)\b|\b(?:list|name) (?:all|my|the|every)\b"
     r"|哪些|哪几|有几|几[个位种样只条]|多少[个人种]|列出|列举|都有|所有"
 )
-_HELPED = re.compile(
-    r"\b(?:help|helps|helped|work|works|worked|relieved?|eased?|improved?)\b"
-    r"|有帮助|有用|有效|见效|帮到|帮上忙|改善"
-)
-_NOT = re.compile(r"\b(?:not|never|\w+n't|failed|without)\b|[没不无]")
 _SENTENCE_END = re.compile(r"((?<![.!?])[.!?]++(?=\s|\Z)|[。！？\n]+)")
 _MESSAGE = 2  # sentences that tell something
-_QUOTED = re.compile(r"[\"“「『《]([^\"”」』》]{1,60})[\"”」』》]")
-_NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +75,11 @@ class Question:
 
     ``parts`` are the separate requests of the question in their order, each as terms with weights. ``weights`` holds
     the terms of all parts. ``times`` are the time windows that the question names. ``now`` is the instant from which
-    "yesterday" is computed. ``entities`` are the names that the spelling shows. ``of_assistant`` is True when the
-    question asks for what the assistant said. ``of_before`` is True when it asks how things were before.
-    ``message`` is True when it is a message that tells several things, whether or not it also asks.
-    ``overview`` is True when it asks for all that is known about the asker. Such a question is about the present.
-    ``last`` is True when it asks for the latest of several times. ``several`` is True when its answer is a list or a
-    number of things. ``outcome`` says which attempts a question about what helped asks for.
+    "yesterday" is computed. ``of_assistant`` is True when the question asks for what the assistant said. ``of_before``
+    is True when it asks how things were before. ``message`` is True when it is a message that tells several things,
+    whether or not it also asks. ``overview`` is True when it asks for all that is known about the asker. Such a
+    question is about the present. ``last`` is True when it asks for the latest of several times. ``several`` is True
+    when its answer is a list or a number of things.
     """
 
     text: str
@@ -97,7 +87,6 @@ class Question:
     language: Language
     parts: tuple[Mapping[str, float], ...]
     weights: Mapping[str, float]
-    entities: tuple[str, ...]
     concepts: tuple[str, ...]
     times: tuple[TimeWindow, ...]
     intent: Intent
@@ -107,7 +96,6 @@ class Question:
     overview: bool = False
     last: bool = False
     several: bool = False
-    outcome: Literal["worked", "failed"] | None = None
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -160,7 +148,6 @@ def understand(text: str, now: datetime) -> Question:
         language=_language(text),
         parts=parts,
         weights=weights,
-        entities=_entities(text),
         concepts=concepts_asked(text),
         times=windows,
         intent="present" if overview else _intent(text, windows, now),
@@ -170,7 +157,6 @@ def understand(text: str, now: datetime) -> Question:
         overview=overview,
         last=bool(latest),
         several=_SEVERAL.search(folded) is not None,
-        outcome=None if _HELPED.search(folded) is None else "failed" if _NOT.search(folded) else "worked",
     )
 
 
@@ -251,30 +237,6 @@ def _language(text: str) -> Language:
     if chinese and latin:
         return "mixed"
     return "chinese" if chinese else "english" if latin else "none"
-
-
-def _entities(text: str) -> tuple[str, ...]:
-    """Returns quoted texts and capitalised names. An ordinary word at the start of a sentence is not a name."""
-    found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
-    for match in _NAME.finditer(text):
-        words = match[0].split()
-        # "I" is never a name. An ordinary first word of a sentence is not a name either.
-        if (len(words) == 1 or _begins_a_sentence(text, match.start())) and not _is_name(words[0]):
-            words = words[1:]
-        if words:
-            found[" ".join(words).removesuffix("'s").removesuffix("’s")] = None
-    return tuple(found)
-
-
-def _begins_a_sentence(text: str, at: int) -> bool:
-    end = at
-    while end and text[end - 1].isspace():
-        end -= 1
-    return end == 0 or (end < at and text[end - 1] in ".!?")
-
-
-def _is_name(word: str) -> bool:
-    return is_topic(word.casefold().replace("’", "'").partition("'")[0])
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

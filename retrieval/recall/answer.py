@@ -1,4 +1,4 @@
-"""What a recall answers. The HTTP service renders it as JSON."""
+"""What a recall answers, and what stands beside a card of it. The HTTP service renders it as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,31 +7,13 @@ from uuid import UUID
 
 from events.insights import Insight
 from events.modes.registry import UNDECLARED, Modes
-from projectors.cards.card import Card, Kind
-from retrieval.cards.alerts import Contradiction
-from retrieval.recall.channel_executor import ChannelReport
+from events.resources.cards import Contradiction
+from events.resources.recall import Beside, ChannelPlace, ChannelReport
+from projectors.cards.card import Card
 
-
-@dataclass(frozen=True, slots=True)
-class ChannelPlace:
-    """Where a channel had a card: its rank from 1, and its score in the unit of the channel."""
-
-    rank: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """Another card beside a card that answers. An ``episode`` holds the words of the turn.
-
-    A ``retracted`` one never held.
-    """
-
-    card_id: UUID
-    kind: Kind
-    content: str
-    episode: bool = False
-    retracted: bool = False
+MOST_BESIDE = 3
+MOST_WORDS = 600
+"""The characters of a turn's own words that stand beside a card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +60,40 @@ class RecallAnswer:
     modes: tuple[str, ...] | None = None
     known_modes: Modes = UNDECLARED
     insights: Sequence[Insight] = ()
+
+
+def beside(lead: Card, others: Sequence[Card]) -> tuple[Beside, ...]:
+    """Returns the cards beside ``lead``: its turn's own words first, then the best-placed others.
+
+    ``others`` are in the order of the ranking, and at most :data:`MOST_BESIDE` of them stand beside the lead. A card
+    with the words of the lead or of a better card is left out.
+    """
+    distinct: dict[str, Card] = {}
+    for card in others:
+        if card.content != lead.content:
+            distinct.setdefault(card.content, card)
+    ordered = sorted(distinct.values(), key=lambda card: not card.episode)
+    return tuple(short(card) for card in ordered[:MOST_BESIDE])
+
+
+def short(card: Card) -> Beside:
+    """Returns a card in short. The words of an episode are cut after :data:`MOST_WORDS` characters."""
+    within = not card.episode or len(card.content) <= MOST_WORDS
+    return Beside(
+        card_id=card.card_id,
+        kind=card.kind,
+        content=card.content if within else card.content[:MOST_WORDS].rstrip() + "…",
+        episode=card.episode or False,
+        retracted=card.retracted,
+    )
+
+
+def without_words(
+    leads: Sequence[Card], groups: Mapping[UUID, Sequence[UUID]], cards: Mapping[UUID, Card]
+) -> list[UUID]:
+    """Returns the leading cards that are no episode and have none beside them."""
+    return [
+        card.card_id
+        for card in leads
+        if not card.episode and not any(cards[other].episode for other in groups.get(card.card_id, ()))
+    ]

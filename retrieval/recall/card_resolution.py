@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -20,11 +19,11 @@ from retrieval.cards.card import by_id, card_row
 from retrieval.cards.chain import RelationEdge
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import found_rows
-from retrieval.pool import Pool, connected
+from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 from retrieval.recall.fusion import Evidence
-from retrieval.recall.judging import CardResolution, Dispute, LookedUp, judged
+from retrieval.recall.judging import CardResolution, Dispute, Judging
 from retrieval.recall.overview import registered
 from retrieval.recall.ranking.features import is_asked_for
 
@@ -69,7 +68,7 @@ _REACHABLE = SQL(
     .format(relations=Identifier("cards", "relations"))
     .as_string()
 )
-_DISPUTE = class_row(Dispute)
+_DISPUTE, _DISPUTES = class_row(Dispute), statement(_PACKAGE, "disputes")
 _EDGE = class_row(RelationEdge)
 
 
@@ -82,13 +81,13 @@ class CardResolver:
 
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
-        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
             return {card.card_id: card for card in await (await _cards(connection, scope, ids)).fetchall()}
 
     async def overview(self, scope: Scope, limit: int) -> list[UUID]:
         """Returns the most important cards of the scope, at most ``limit`` of each kind and context layer."""
         values = {"owner": OWNER, "registered": list(registered()), "looked_at": _LOOKED_AT, "limit": limit}
-        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
             return [card_id for (card_id,) in await found_rows(connection, "overview", scope, values)]
 
     async def episodes(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
@@ -99,7 +98,7 @@ class CardResolver:
         if not ids:
             return {}
         values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR, "most": _TERMS}
-        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
             found = await (await _asked(connection, _EPISODE, _EPISODES, values)).fetchall()
         return {episode.of_card: episode for episode in found if scope.admits(episode)}
 
@@ -122,13 +121,14 @@ class CardResolver:
             return CardResolution({}, {})
         history = question.intent == "history"
         of_now = scope.known_at is None and not history
-        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
             # These queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
                 asked_disputes = None
                 if disputed and scope.known_at is None:
-                    asked_disputes = await _disputes(connection, scope, question.now, best)
+                    values = {"user_id": scope.user_id, "cards": list(best), "at": question.now}
+                    asked_disputes = await _asked(connection, _DISPUTE, _DISPUTES, values)
                 asked_edges = await _edges(connection, scope, best, history=history)
                 asked_states = await connection.execute(
                     statement(_PACKAGE, "turn_states"),
@@ -144,7 +144,12 @@ class CardResolver:
             if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
                 edges = await (await _edges(connection, scope, list(found), history=history)).fetchall()
-            chained = [card for card, row in found.items() if _needs_chain(question, scope, row)]
+            # The chain of an event answers too when the event was replaced, and for a history.
+            chained = [
+                card
+                for card, row in found.items()
+                if scope.replaced(row) or (row.kind == "event" and history)
+            ]
             if chained := [*chained, *(state for _, state, _ in of_turns)]:
                 asked_edges = await _edges(connection, scope, chained, history=history, implied=True)
                 edges += await asked_edges.fetchall()
@@ -161,10 +166,8 @@ class CardResolver:
                     later[card],
                     frozenset(others[card].terms),
                 )
-        read = LookedUp(
-            found=found, evidence=marks, others=others, edges=edges, disputes=disputes, of_turns=of_turns
-        )
-        return replace(judged(question, scope, read), found=looked_up, terms=terms)
+        resolution = Judging(question, scope, found, marks, others, edges).resolution(disputes, of_turns)
+        return replace(resolution, found=looked_up, terms=terms)
 
     async def _as_known(
         self,
@@ -215,11 +218,6 @@ def before_folding(scope: Scope) -> Scope:
         if scope.known_at is None
         else replace(scope, valid_from=None, valid_until=None, standing_at=None)
     )
-
-
-def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:
-    """True for an event whose chain answers too: it was replaced, or the question is about history."""
-    return scope.replaced(card) or (card.kind == "event" and question.intent == "history")
 
 
 async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[_FoundCard]:
@@ -286,17 +284,6 @@ async def _later(
     rows = await found_rows(connection, "later_turns", scope, values)
     votes = Evidence(votes=max(evidence[fact.card_id].votes for fact in facts))
     return {card: votes for (card,) in rows if card not in found}
-
-
-async def _disputes(
-    connection: AsyncConnection, scope: Scope, now: datetime, cards: Sequence[UUID]
-) -> AsyncCursor[Dispute]:
-    return await _asked(
-        connection,
-        _DISPUTE,
-        statement(_PACKAGE, "disputes"),
-        {"user_id": scope.user_id, "cards": list(cards), "at": now},
-    )
 
 
 async def _asked(

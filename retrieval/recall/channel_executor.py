@@ -1,27 +1,37 @@
-"""Runs the channels side by side, each with its deadline. A channel that fails costs the answer only its own hits."""
+"""Runs the channels side by side, each with its deadline. A channel that fails costs the answer only its own hits.
+
+Tests and drills make a channel down, broken or slow on purpose (:class:`Fault`).
+"""
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import psycopg
+from psycopg import AsyncConnection
 from psycopg_pool import PoolTimeout
 
+from events.platform.database import statement
 from events.platform.failures import retry_on_lost_connection
-from events.resources.recall import Channels
+from events.platform.settings import Settings, SettingsError, variable_of
+from events.resources.recall import ChannelReport, Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
-from retrieval.pool import Pool, connected
+from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_health import ChannelHealth
-from retrieval.recall.fault_injection import Fault
 
 logger = logging.getLogger(__name__)
 
 Status = Literal["ok", "late", "quarantined", "down"]
+
+CHANNELS = ("semantic", "tags", "fuzzy", "time", "graph")
+
+_FAULT = re.compile(r"(down|error|slow:(\d{1,6}))")
 
 DEADLINE_MS = 150
 BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
@@ -29,13 +39,44 @@ BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelReport:
-    """The report of one channel for one question. ``detail`` says why the answer is missing or incomplete."""
+class Fault:
+    """The fault of every search of one channel. ``variable`` is the setting that injects the fault."""
 
-    status: Status
-    ms: float
-    hits: int
-    detail: str | None = None
+    kind: Literal["down", "error", "slow"]
+    variable: str
+    ms: int = 0
+
+    async def strike(self, connection: AsyncConnection) -> None:
+        """Injects the fault. ``slow`` sleeps on the server, so that a deadline has a real query to cancel.
+
+        Raises RuntimeError for ``error`` and ChannelDownError for ``down``.
+        """
+        if self.kind == "slow":
+            await connection.execute(statement("retrieval.recall", "slow"), {"seconds": self.ms / 1000})
+        elif self.kind == "error":
+            raise RuntimeError(f"made to fail by {self.variable}")
+        else:
+            raise ChannelDownError(f"made to be down by {self.variable}; unset it to have the channel back")
+
+
+def faults_of(settings: Settings) -> dict[str, Fault]:
+    """Returns the injected faults by channel. In production there are none.
+
+    Raises SettingsError, which names the variable, when a value is not ``down``, ``error`` or ``slow:<ms>``.
+    """
+    found = {}
+    for channel in CHANNELS:
+        name = f"fault_{channel}"
+        text: str = getattr(settings, name)
+        if not text:
+            continue
+        variable = variable_of(name)
+        match = _FAULT.fullmatch(text)
+        if match is None:
+            raise SettingsError(f"{variable} is {text!r}: use down, error or slow:<milliseconds>")
+        kind: Any = match[1].partition(":")[0]
+        found[channel] = Fault(kind, variable, int(match[2] or 0))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +177,7 @@ class ChannelExecutor:
             return await self._try(channel, question, scope)
         if admission == "probe":
             self._detach(asyncio.create_task(self._probe(channel, question, scope)))
-        return ChannelResult((), ChannelReport("quarantined", 0.0, 0, health.why))
+        return _nothing("quarantined", 0.0, health.why)
 
     async def _probe(self, channel: Channel, question: Question, scope: Scope) -> None:
         health = self._health[channel.name]
@@ -166,24 +207,23 @@ class ChannelExecutor:
         ms = (time.perf_counter() - began) * 1000
         if not done:
             self._record(channel.name, health, attempt)
-            return ChannelResult((), ChannelReport("late", ms, 0, f"no answer within {deadline_ms} ms"))
+            return _nothing("late", ms, f"no answer within {deadline_ms} ms")
         try:
             hits = search.result()
         except PoolTimeout:
-            return ChannelResult((), ChannelReport("late", ms, 0, "no database connection was free in time"))
+            return _nothing("late", ms, "no database connection was free in time")
         except ChannelDownError as error:
             status: Status = "ok" if error.hits else "down"
-            return ChannelResult(error.hits, ChannelReport(status, ms, len(error.hits), str(error)))
+            report = ChannelReport(status=status, ms=ms, hits=len(error.hits), detail=str(error))
+            return ChannelResult(error.hits, report)
         except psycopg.Error as error:
             logger.warning("channel %s failed: %s", channel.name, error)
-            return ChannelResult(
-                (), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}".splitlines()[0])
-            )
+            return _nothing("down", ms, f"{type(error).__name__}: {error}".splitlines()[0])
         except Exception as error:  # a broken channel must never break the answer
             logger.exception("channel %s is broken", channel.name)
-            return ChannelResult((), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}"))
+            return _nothing("down", ms, f"{type(error).__name__}: {error}")
         self._record(channel.name, health, attempt)
-        return ChannelResult(hits, ChannelReport("ok", ms, len(hits)))
+        return ChannelResult(hits, ChannelReport(status="ok", ms=ms, hits=len(hits)))
 
     async def _search(
         self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
@@ -192,7 +232,7 @@ class ChannelExecutor:
             return []
 
         async def look() -> list[Hit]:
-            async with connected(self._pool, scope.user_id, within, many=scope.size.many) as connection:
+            async with self._pool.connected(scope.user_id, within, many=scope.size.many) as connection:
                 attempt.began = time.perf_counter()
                 if fault := self._faults.get(channel.name):
                     await fault.strike(connection)
@@ -217,3 +257,7 @@ class ChannelExecutor:
         self._detached.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.debug("a search ended with %s", error)
+
+
+def _nothing(status: Status, ms: float, why: str) -> ChannelResult:
+    return ChannelResult((), ChannelReport(status=status, ms=ms, hits=0, detail=why))

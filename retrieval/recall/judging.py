@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from events.resources.cards import Side
+from events.resources.cards import Contradiction, Side
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
-from retrieval.cards.alerts import Contradiction
 from retrieval.cards.chain import Chains, RelationEdge, same
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
@@ -50,65 +49,29 @@ class CardResolution:
     conditions: Mapping[UUID, Sequence[Card]] = field(default_factory=dict)
     finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
 
-    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
-        """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
-        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookedUp:
-    """What was looked up for a question.
+class Judging:
+    """The cards of one question while their reasons are collected. ``out`` says why a card does not answer.
 
     ``found`` are the cards that the channels found, with their ``evidence``; ``others`` are named by the relations,
-    conflicts and turns. ``of_turns`` has, for the episode of a turn, each fact of the turn and if it was retracted.
+    conflicts and turns.
     """
 
-    found: Mapping[UUID, Card]
-    evidence: Mapping[UUID, Evidence]
-    others: Mapping[UUID, Card]
-    edges: Sequence[RelationEdge]
-    disputes: Sequence[Dispute]
-    of_turns: Sequence[tuple[UUID, UUID, bool]]
-
-
-def judged(question: Question, scope: Scope, looked_up: LookedUp) -> CardResolution:
-    """Returns the cards that may answer. Each step of the judging states its rule."""
-    judging = _Judging(question, scope, looked_up)
-    judging.hold_old_sides(looked_up.disputes)
-    judging.follow_chains()
-    over, wrong = judging.turns_that_are_over(looked_up.of_turns)
-    judging.join_same()
-    out, known, edges = judging.out, judging.known, judging.edges
-    conflicts = [_dispute(dispute, known) for dispute in looked_up.disputes] + [
-        _contradiction(edge, known)
-        for edge in edges
-        if edge.predicate == "contradicts" and not out.keys() & {edge.from_card, edge.to_card}
-    ]
-    cards = {card: row for card, row in judging.found.items() if card not in out}
-    return CardResolution(
-        cards,
-        {card: judging.evidence[card] for card in cards},
-        tuple(conflicts),
-        out,
-        over=over,
-        retracted=wrong,
-        conditions=_conditions(question, scope, edges, known, out),
-        finer=_finer(edges),
-    )
-
-
-class _Judging:
-    """The cards of one question while their reasons are collected. ``out`` says why a card does not answer."""
-
-    def __init__(self, question: Question, scope: Scope, looked_up: LookedUp) -> None:
+    def __init__(
+        self,
+        question: Question,
+        scope: Scope,
+        found: Mapping[UUID, Card],
+        evidence: Mapping[UUID, Evidence],
+        others: Mapping[UUID, Card],
+        edges: Sequence[RelationEdge],
+    ) -> None:
         self.question, self.scope = question, scope
-        self.found, self.evidence = dict(looked_up.found), dict(looked_up.evidence)
-        self.known = known = {**looked_up.others, **looked_up.found}
+        self.found, self.evidence = dict(found), dict(evidence)
+        self.known = known = {**others, **found}
         # A card may be retracted without another card in its place.
         self.out = {
-            edge.to_card: f"retracted: {edge.reason}"
-            for edge in looked_up.edges
-            if edge.predicate == "retracts"
+            edge.to_card: f"retracted: {edge.reason}" for edge in edges if edge.predicate == "retracts"
         }
         self.out |= {card: "it is contested" for card, row in known.items() if row.contested}
         self.out |= {card: "it was retracted" for card, row in known.items() if row.retracted}
@@ -116,18 +79,52 @@ class _Judging:
             card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)
         }
         self.out |= {
-            card: "it is of another layer" for card, row in known.items() if not _of_layers(scope, row)
+            card: "it is of another layer"
+            for card, row in known.items()
+            if scope.layers is not None and row.context_layer not in scope.layers
         }
-        self.edges = [edge for edge in looked_up.edges if edge.from_card in known and edge.to_card in known]
+        self.edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
         self._chains = Chains(self.edges)
 
-    def hold_old_sides(self, disputes: Sequence[Dispute]) -> None:
+    def resolution(
+        self, disputes: Sequence[Dispute], of_turns: Sequence[tuple[UUID, UUID, bool]]
+    ) -> CardResolution:
+        """Returns the cards that may answer. Each step of the judging states its rule.
+
+        ``of_turns`` has, for the episode of a turn, each fact of the turn and if it was retracted.
+        """
+        self._hold_old_sides(disputes)
+        self._follow_chains()
+        over, wrong = self._turns_that_are_over(of_turns)
+        self._join_same()
+        finer: dict[UUID, set[UUID]] = {}
+        for edge in self.edges:
+            if edge.predicate == "expands":
+                finer.setdefault(edge.to_card, set()).add(edge.from_card)
+        conflicts = [_dispute(dispute, self.known) for dispute in disputes] + [
+            _contradiction(edge, self.known)
+            for edge in self.edges
+            if edge.predicate == "contradicts" and not self.out.keys() & {edge.from_card, edge.to_card}
+        ]
+        cards = {card: row for card, row in self.found.items() if card not in self.out}
+        return CardResolution(
+            cards,
+            {card: self.evidence[card] for card in cards},
+            tuple(conflicts),
+            self.out,
+            over=over,
+            retracted=wrong,
+            conditions=_conditions(self.question, self.scope, self.edges, self.known, self.out),
+            finer=finer,
+        )
+
+    def _hold_old_sides(self, disputes: Sequence[Dispute]) -> None:
         """A hit on the new side of a conflict answers with the old side, which holds."""
         for dispute in disputes:
             if dispute.new_card in self.found:
                 self._raise_to(dispute.old_card, self.evidence[dispute.new_card])
 
-    def follow_chains(self) -> None:
+    def _follow_chains(self) -> None:
         """A card that another one superseded gives its place to the end of its chain. A history shows the chain."""
         for card, told in list(self.evidence.items()):
             if self.question.intent == "history":
@@ -144,7 +141,7 @@ class _Judging:
                     if self.question.intent == "present":
                         self.out[card] = f"{last} took its place"
 
-    def turns_that_are_over(
+    def _turns_that_are_over(
         self, of_turns: Sequence[tuple[UUID, UUID, bool]]
     ) -> tuple[dict[UUID, UUID], dict[UUID, Card]]:
         """Returns ``over`` and ``retracted`` of :class:`CardResolution`."""
@@ -181,7 +178,7 @@ class _Judging:
                     wrong[episode] = after
         return over, wrong
 
-    def join_same(self) -> None:
+    def _join_same(self) -> None:
         """Of cards that are the same, the best one answers."""
         for group in set(same(self.edges).values()):
             members = [card for card in group if card in self.found and card not in self.out]
@@ -200,14 +197,6 @@ class _Judging:
     def _said(self, card: UUID) -> datetime | None:
         at = self.known[card].said_at
         return at if at <= self.question.now else None
-
-
-def _finer(edges: Sequence[RelationEdge]) -> dict[UUID, set[UUID]]:
-    finer: dict[UUID, set[UUID]] = {}
-    for edge in edges:
-        if edge.predicate == "expands":
-            finer.setdefault(edge.to_card, set()).add(edge.from_card)
-    return finer
 
 
 def _conditions(
@@ -234,10 +223,6 @@ def _conditions(
                 if other not in (each.card_id for each in found.get(card, ())):
                     found.setdefault(card, []).append(known[other])
     return found
-
-
-def _of_layers(scope: Scope, card: Card) -> bool:
-    return scope.layers is None or card.context_layer in scope.layers
 
 
 def _inside(scope: Scope, card: Card) -> bool:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -13,6 +12,7 @@ from events.people.mentions import name_in, read, tie_in
 from events.people.person import Named, People, Person
 from events.people.ties import folded, general
 from events.platform.failures import retry_on_lost_connection
+from projectors.cards.card import Card
 from retrieval.people import PeopleReader
 
 _READ = 2_000
@@ -24,18 +24,6 @@ MISSING = (
 )
 
 
-class Told(Protocol):
-    """A card: its id and its words."""
-
-    @property
-    def card_id(self) -> UUID: ...
-    @property
-    def content(self) -> str: ...
-
-
-T = TypeVar("T", bound=Told)
-
-
 @dataclass(frozen=True, slots=True)
 class NamedPeople:
     """The people that a question means, and ``rivals``: others who share a name with them."""
@@ -44,20 +32,17 @@ class NamedPeople:
     meant: tuple[Person, ...]
     rivals: frozenset[UUID]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name of those meant."""
-        return tuple(name for person in self.meant for name in _names(person))
-
     def other_names(self, question: str) -> list[str]:
         """Returns names of the only person meant that the question does not say, at most three."""
         if len(self.meant) != 1:
             return []
         [person] = self.meant
+        if not any(map(name_in, person.handles)):
+            return []  # "my mother" is a label of a person without a name
         said = folded(question)
-        return [each for each in _names(person) if folded(each) not in said][:_MORE_NAMES]
+        return [each for each in (person.name, *person.aliases) if folded(each) not in said][:_MORE_NAMES]
 
-    def about_others(self, cards: Iterable[Told], named: Iterable[Named]) -> set[UUID]:
+    def about_others(self, cards: Iterable[Card], named: Iterable[Named]) -> set[UUID]:
         """Returns the ids of the ``cards`` that name a rival and nobody meant. ``named`` are the names in the cards.
 
         A name alone means who has a tie to this name in another card of its turn.
@@ -83,11 +68,6 @@ class NamedPeople:
             if people & self.rivals and not people & meant:
                 found.add(card.card_id)
         return found
-
-
-def _names(person: Person) -> tuple[str, ...]:
-    """Returns the names that words give a person. "My mother" is a label of one without a name."""
-    return (person.name, *person.aliases) if any(map(name_in, person.handles)) else ()
 
 
 def named_people(people: People, question: str) -> NamedPeople | None:
@@ -148,7 +128,9 @@ async def people_asked(reader: PeopleReader, owner: str, question: str) -> Named
     return named_people(await retry_on_lost_connection(reader.present, owner), question)
 
 
-async def without_others(reader: PeopleReader, asked: NamedPeople, cards: Mapping[UUID, T]) -> dict[UUID, T]:
+async def without_others(
+    reader: PeopleReader, asked: NamedPeople, cards: Mapping[UUID, Card]
+) -> dict[UUID, Card]:
     """Returns ``cards`` without those that are about somebody else of the same name."""
     if not asked.rivals:
         return dict(cards)

@@ -40,6 +40,7 @@ from events.platform.settings import Settings
 from events.platform.streams import connect_redis_async
 from events.references.declarations import is_member
 from events.references.reference_log import THEN, parameters_of
+from events.resources.cards import Contradiction
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
@@ -60,9 +61,8 @@ from projectors.cards.projector import CardsProjector
 from projectors.cards.related_rows import StoredArbitration
 from projectors.generations.generations import use_schema
 from projectors.registry import projectors
-from retrieval.cards.alerts import Contradiction
 from retrieval.cards.past import cards_then
-from retrieval.pool import Pool, connected
+from retrieval.pool import Pool
 from retrieval.query.scope import Scope
 from retrieval.recall.overlay_result import OverlayResult, replacements
 from retrieval.recall.unprojected_tail import (
@@ -194,7 +194,7 @@ class Overlay:
             return None
 
         async def look() -> OverlayResult | None:
-            async with connected(pool, scope.user_id, self._deadline_s, many=False) as connection:
+            async with pool.connected(scope.user_id, self._deadline_s, many=False) as connection:
                 references, past = "reference" in scope.kinds, _is_past(scope)
                 above = partial(nothing_above, connection, scope.user_id, references=references, past=past)
                 try:
@@ -371,7 +371,8 @@ def _events(
     events = list(tail.events)
     position = tail.head + len(tail.turns)
     for turn, found in reversed(extracted):
-        recorded_at = _recorded_at(tail, turn, now)
+        recorded = tail.recorded.get(turn.position)  # a turn in the queue counts as recorded now
+        recorded_at = now if recorded is None else recorded.recorded_at
         for new in found:
             if knowledge or not isinstance(new.payload, KnowledgeLearned):
                 position += 1
@@ -392,12 +393,6 @@ def _batches(tail: UnprojectedTail, modes: Modes) -> Iterator[SessionBatch]:
         context = mode_context(modes, turn.turn.project_id)
         yield SessionBatch((turn,), tuple(before[-CONTEXT_TURNS:]), modes=context)
         before.append(turn)
-
-
-def _recorded_at(tail: UnprojectedTail, turn: RecordedTurn, now: datetime) -> datetime:
-    """Returns the instant at which a turn was recorded. A turn in the queue counts as recorded now."""
-    event = tail.recorded.get(turn.position)
-    return now if event is None else event.recorded_at
 
 
 # The rules take one or two milliseconds for a turn. Most recalls of a user see the same turns as the recall before.

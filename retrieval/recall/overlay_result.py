@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from events.language.terms import term_keys
+from events.resources.cards import Contradiction
 from projectors.cards.card import Card, StoredCard
 from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.cards.related_rows import StoredRelation
-from retrieval.cards.alerts import Contradiction
 from retrieval.channels.channel import assistant_share
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
@@ -62,10 +62,6 @@ class OverlayResult:
             if scope.admits(new) and not repeated:
                 cards[card_id] = new
         return cards
-
-    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
-        """Returns the conflicts that a chosen card is part of."""
-        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
     def evidence(
         self, question: Question, resolved: Mapping[UUID, Evidence], terms: Mapping[UUID, frozenset[int]]

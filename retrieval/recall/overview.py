@@ -55,11 +55,11 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
         turn, other = turns[card.kind, card.context_layer], card.context_layer != context_layer
         placed.append(((_KINDS.index(card.kind), turn, other), card))
     cards_in_turn = enumerate((card for _, card in sorted(placed, key=itemgetter(0))), 1)
-    return Ranking([_candidate(card, place) for place, card in cards_in_turn], {}, same)
-
-
-def _candidate(card: Card, place: int) -> Candidate:
-    return Candidate(card=card, evidence=Evidence()).scored({"overview": 1 / (RRF_K + place)})
+    candidates = [
+        Candidate(card=card, evidence=Evidence()).scored({"overview": 1 / (RRF_K + place)})
+        for place, card in cards_in_turn
+    ]
+    return Ranking(candidates, {}, same)
 
 
 def _importance(card: Card) -> tuple[bool, bool, bool, int, int, float]:

@@ -13,25 +13,23 @@ from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
 from events.insights import Insight, Insights
-from events.language.terms import analyse, term_keys
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
-from events.resources.recall import Channels
+from events.resources.recall import ChannelPlace, ChannelReport, Channels
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, outdated
-from retrieval.cards.event_time import as_it_stood, time_passed
+from retrieval.cards.card_times import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
-from retrieval.insights import about, may_answer, terms_of
+from retrieval.insights import about, may_answer
 from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import Scope, scope_of
-from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
+from retrieval.recall.answer import CardAnswer, RecallAnswer, beside, short, without_words
 from retrieval.recall.ask import Ask, in_modes, local_time
-from retrieval.recall.beside import beside, short, without_words
 from retrieval.recall.card_resolution import CardResolver, before_folding
-from retrieval.recall.channel_executor import ChannelExecutor, ChannelReport, ChannelResult
+from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
 from retrieval.recall.fusion import RRF_K, Evidence, add_hits, strongest
 from retrieval.recall.judging import CardResolution
@@ -73,7 +71,6 @@ class Found:
     cards: Mapping[UUID, Card]
     evidence: Mapping[UUID, Evidence]
     terms: Mapping[UUID, frozenset[int]]
-    people: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
@@ -93,10 +90,10 @@ def asked_for(found: Found, ask: Ask) -> Asked:
         context_layer=ask.context_layer,
         modes=found.scope.known_modes,
         first_mode=found.scope.first_mode,
-        people=frozenset(term_keys(ask.user_id, [term for name in found.people for term in analyse(name)])),
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Recall:
     """Answers questions from the live card tables and from the unprojected tail.
 
@@ -107,94 +104,83 @@ class Recall:
     its answer the order stays as it is. ``insights`` reads those of a user who has any.
     """
 
-    def __init__(
-        self,
-        sizes: UserSizes,
-        executor: ChannelExecutor,
-        channels: Sequence[Channel],
-        graph: GraphChannel | None,
-        resolver: CardResolver,
-        overlay: Overlay,
-        modes: ModeReader,
-        model: Linear,
-        people: PeopleReader,
-        insights: Callable[[str], Awaitable[Insights]],
-        reranker: Reranker | None = None,
-        reranked: int = 30,
-    ) -> None:
-        self._sizes = sizes
-        self._executor = executor
-        self._channels = channels
-        self._graph = graph
-        self._resolver = resolver
-        self._overlay = overlay
-        self._modes = modes
-        self._model = model
-        self._people = people
-        self._insights = insights
-        self._reranker = reranker
-        self._reranked = reranked
+    sizes: UserSizes
+    executor: ChannelExecutor
+    channels: Sequence[Channel]
+    graph: GraphChannel
+    resolver: CardResolver
+    overlay: Overlay
+    modes: ModeReader
+    model: Linear
+    people: PeopleReader
+    insights: Callable[[str], Awaitable[Insights]]
+    reranker: Reranker | None = None
+    reranked: int = 30
 
     def warm(self) -> None:
         """Loads what the first question would otherwise wait for. Never fails."""
-        for channel in self._channels:
+        for channel in self.channels:
             channel.warm()
-        self._overlay.warm()
+        self.overlay.warm()
         understand("warm 暖", datetime.now(UTC))
 
     @property
     def by_meaning(self) -> bool:
         """True when a channel that needs the vectors of cards is ready."""
-        return any(isinstance(channel, SemanticChannel) and channel.ready for channel in self._channels)
+        return any(isinstance(channel, SemanticChannel) and channel.ready for channel in self.channels)
 
     async def open(self) -> None:
         """Starts the connections of the overlay. Waits for nothing."""
-        await self._overlay.open()
+        await self.overlay.open()
 
     async def close(self) -> None:
         """Closes the overlay and the channels. The pool belongs to the caller."""
-        await self._overlay.close()
-        if self._reranker is not None:
-            await self._reranker.close()
-        for channel in self._channels:
+        await self.overlay.close()
+        if self.reranker is not None:
+            await self.reranker.close()
+        for channel in self.channels:
             channel.close()
 
     def channel_health(self) -> Channels:
         """Returns the health of every channel in this process, by name."""
-        return self._executor.health()
+        return self.executor.health()
 
     async def find(self, ask: Ask) -> tuple[Found, dict[UUID, Evidence]]:
         """Returns the cards that may answer, before the ranking, and the evidence of every card that was found.
 
         Raises as :meth:`answer` does.
         """
-        now, unzoned = await local_time(self._sizes, ask)
+        now, unzoned = await local_time(self.sizes, ask)
         question, scope = _understood(ask, ask.query, now)
-        self._executor.anticipate(self._channels, question, scope)
+        self.executor.anticipate(self.channels, question, scope)
         # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
         laying, size, (named, unread) = await asyncio.gather(
-            self._overlay.begin(scope, ask.now),
-            self._sizes.of(ask.user_id, question),
+            self.overlay.begin(scope, ask.now),
+            self.sizes.of(ask.user_id, question),
             self._named(ask),
         )
         if named is not None and (more := named.other_names(ask.query)):
             question, scope = _understood(ask, f"{ask.query} ({', '.join(more)})", now)
         told = laying.result() if laying.done() else OverlayResult()
-        scope, warned = await in_modes(self._modes, replace(scope, size=size), ask, moded=told.moded)
+        scope, warned = await in_modes(self.modes, replace(scope, size=size), ask, moded=told.moded)
         results, evidence = await self._search(question, before_folding(scope))
         if question.overview:
-            evidence = await self._most_important(scope, ask.k)
+            # The words of the question find none of the most important cards.
+            most = await _with_retry(
+                lambda: self.resolver.overview(before_folding(scope), of_each_layer(ask.k))
+            )
+            evidence = {card: Evidence(votes=1 / (RRF_K + place)) for place, card in enumerate(most, 1)}
         best = list(strongest(evidence))[
             : len(evidence) if question.overview else max(_LOOKED_UP, _EACH * ask.k)
         ]
         resolution = await _with_retry(
-            lambda: self._resolver.resolve(question, scope, best, evidence, disputed=told.disputed)
+            lambda: self.resolver.resolve(question, scope, best, evidence, disputed=told.disputed)
         )
         overlaid = await laying
         cards = _as_named_now(overlaid.merge(resolution.cards, scope), scope)
         if named is not None:
             try:
-                cards = await without_others(self._people, named, cards)
+                cards = await without_others(self.people, named, cards)
             except FAULTS:
                 unread = (MISSING,)
         found = Found(
@@ -207,7 +193,6 @@ class Recall:
             cards=cards,
             evidence=overlaid.evidence(question, resolution.evidence, resolution.terms),
             terms={**resolution.terms, **overlaid.terms},
-            people=(*question.entities, *(() if named is None else named.names)),
             warnings=(*unzoned, *warned, *unread),
         )
         return found, evidence
@@ -219,84 +204,64 @@ class Recall:
         question are at fault.
         """
         found, evidence = await self.find(ask)
-        question, scope, cards, results = found.question, found.scope, found.cards, found.results
+        question, scope, cards = found.question, found.scope, found.cards
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
         ranking, reports = await self._ranked(found, ask)
         ranking = replace(ranking, placed=above_the_coarser(ranking.placed, resolution.finer))
         placed = ranking.placed[: ask.k]
         chosen = _credited([each.card for each in placed], ranking.same, cards)
-        ids = {card.card_id for card in chosen}
-        places: dict[str, dict[UUID, ChannelPlace]] = {
-            name: {
-                hit.card_id: ChannelPlace(rank, hit.score)
-                for rank, hit in enumerate(result.hits, 1)
-                if hit.card_id in ids
-            }
-            for name, result in results.items()
-        }
+        places: dict[UUID, dict[str, ChannelPlace]] = {card.card_id: {} for card in chosen}
+        for name, result in found.results.items():
+            for rank, hit in enumerate(result.hits, 1):
+                if hit.card_id in places:
+                    told: dict[str, object] = {"rank": rank, "score": round(hit.score, 4)}
+                    places[hit.card_id][name] = ChannelPlace.unchecked(told)
         wordless = without_words(chosen, ranking.beside, cards)
-        episodes = await _with_retry(lambda: self._resolver.episodes(scope, wordless))
+        episodes = await _with_retry(lambda: self.resolver.episodes(scope, wordless))
         insights, unread = await self._concluded(found, ask)
         explain = None
         if ask.explain:
-            explain = explanation(question, scope, results) | {
-                "cards": placings(
-                    ranking.placed,
-                    {**resolution.left_out, **_said_better(ranking.same), **_standing_beside(ranking.beside)},
-                    {**resolution.found, **cards},
-                    {**evidence, **found.evidence},
-                    ask.k,
-                ),
-                "insights": [
-                    {
-                        "insight_id": each.insight_id,
-                        "content": each.content,
-                        "sources": each.sources,
-                        "terms": sorted(question.weights.keys() & terms_of(each)),
-                    }
-                    for each in insights
-                ],
+            explain = explanation(question, scope, found.results, insights) | {
+                "cards": placings(ranking, resolution, cards, {**evidence, **found.evidence}, ask.k),
                 "withheld": await self._withheld(question, scope, evidence),
             }
+        answers = []
+        for card, place in zip(chosen, placed, strict=True):
+            card_id, stood = card.card_id, as_it_stood(card, now)
+            later = ranking.newer.get(card_id)
+            newer = resolution.retracted.get(card_id) if later is None else cards.get(later)
+            others = [
+                *(each for each in resolution.conditions.get(card_id, ()) if each.card_id not in places),
+                *([episodes[card_id]] if card_id in episodes else []),
+                *(cards[other] for other in ranking.beside.get(card_id, ())),
+            ]
+            answers.append(
+                CardAnswer(
+                    card=stood,
+                    score=place.score,
+                    channels=places[card_id],
+                    pending=card_id in overlaid.pending,
+                    beside=beside(card, others),
+                    perhaps_no_longer=None if newer is None or newer.card_id == card_id else short(newer),
+                    aging=aging(stood, now),
+                    outdated=outdated(stood, now),
+                    time_passed=time_passed(stood, now),
+                )
+            )
+        conflicts = (*resolution.conflicts, *overlaid.conflicts)
         return RecallAnswer(
             current_time=now,
-            cards=[
-                _answer(
-                    card,
-                    each.score,
-                    places,
-                    now,
-                    pending=card.card_id in overlaid.pending,
-                    newer=_words_of(
-                        cards.get(ranking.newer[card.card_id])
-                        if card.card_id in ranking.newer
-                        else resolution.retracted.get(card.card_id),
-                        card,
-                    ),
-                    beside=beside(
-                        card,
-                        [
-                            *(
-                                each
-                                for each in resolution.conditions.get(card.card_id, ())
-                                if each.card_id not in ids
-                            ),
-                            *([episodes[card.card_id]] if card.card_id in episodes else []),
-                            *(cards[other] for other in ranking.beside.get(card.card_id, ())),
-                        ],
-                    ),
-                )
-                for card, each in zip(chosen, placed, strict=True)
-            ],
+            cards=answers,
+            # Both sides of a conflict are shown, chosen or not.
             contradictions=[
                 *contradictions(chosen),
-                *resolution.alerts(ids),
-                *overlaid.alerts(ids),
+                *(each for each in conflicts if not places.keys().isdisjoint(each.card_ids)),
             ],
             channels=reports,
             warnings=(
                 *(
-                    f"the {name} channel {_shortcoming(report)}: {report.detail or 'no detail'}"
+                    f"the {name} channel {'answers in part' if report.status == 'ok' else f'is {report.status}'}: "
+                    f"{report.detail or 'no detail'}"
                     for name, report in reports.items()
                     if report.status != "ok" or report.detail
                 ),
@@ -316,7 +281,7 @@ class Recall:
         if not (found.overlaid.concluded and may_answer(ask.insights, found.scope)):
             return [], ()
         try:
-            known = await retry_on_lost_connection(self._insights, ask.user_id)
+            known = await retry_on_lost_connection(self.insights, ask.user_id)
         except FAULTS as error:
             return [], (f"insights are missing: {type(error).__name__}",)
         return about(known, found.question, found.scope), ()
@@ -328,56 +293,49 @@ class Recall:
             return overview(found.cards, found.question, context_layer=ask.context_layer), reports
         asked = asked_for(found, ask)
         candidates = candidates_of(found.evidence, found.cards, found.terms, asked)
-        ranking = ranked(candidates, asked, self._model)
-        best = [each.card for each in ranking.placed[: self._reranked]]
-        if self._reranker is None or len(best) < 2:
+        ranking = ranked(candidates, asked, self.model)
+        best = [each.card for each in ranking.placed[: self.reranked]]
+        if self.reranker is None or len(best) < 2:
             return ranking, reports
-        scores, reports[NAME] = await self._reranker.scores(ask.query, [card.content for card in best])
+        scores, reports[NAME] = await self.reranker.scores(ask.query, [card.content for card in best])
         if scores is None:
             return ranking, reports
         nearness = {card.card_id: score for card, score in zip(best, scores, strict=True)}
-        return ranked(candidates, asked, self._model, nearness), reports
+        return ranked(candidates, asked, self.model, nearness), reports
 
     async def _named(self, ask: Ask) -> tuple[NamedPeople | None, tuple[str, ...]]:
         """Returns the people that the question means, and a warning when they cannot be read."""
         if ask.known_at is not None:
             return None, ()  # people are those of today
         try:
-            return await people_asked(self._people, ask.user_id, ask.query), ()
+            return await people_asked(self.people, ask.user_id, ask.query), ()
         except FAULTS:
             return None, (MISSING,)
-
-    async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
-        """Returns the cards of an overview in their order. The words of the question find none of them."""
-        found = await _with_retry(lambda: self._resolver.overview(before_folding(scope), of_each_layer(k)))
-        return {card_id: Evidence(votes=1 / (RRF_K + place)) for place, card_id in enumerate(found, 1)}
 
     async def _search(
         self, question: Question, scope: Scope
     ) -> tuple[dict[str, ChannelResult], dict[UUID, Evidence]]:
         """Returns what every channel found, and the evidence of every card."""
         evidence: dict[UUID, Evidence] = {}
-        results = await self._executor.ask(self._channels, question, scope, insist=True)
+        results = await self.executor.ask(self.channels, question, scope, insist=True)
         for name, result in results.items():
             add_hits(evidence, name, result.hits)
-        if self._graph is not None:
-            around = await self._executor.ask([self._graph.around(strongest(evidence))], question, scope)
-            for name, result in around.items():
-                add_hits(evidence, name, result.hits)
-            results |= around
-        return results, evidence
+        around = await self.executor.ask([self.graph.around(strongest(evidence))], question, scope)
+        for name, result in around.items():
+            add_hits(evidence, name, result.hits)
+        return results | around, evidence
 
     async def _withheld(
         self, question: Question, scope: Scope, evidence: Mapping[UUID, Evidence]
     ) -> list[dict[str, object]]:
         """The cards that share words with the question and are outside its scope, each with the reason."""
-        results = await self._executor.ask(
-            [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
+        results = await self.executor.ask(
+            [channel for channel in self.channels if channel.name == "tags"], question, scope.widened()
         )
         ids = [
             hit.card_id for result in results.values() for hit in result.hits if hit.card_id not in evidence
         ]
-        cards = await _with_retry(lambda: self._resolver.cards(scope, ids))
+        cards = await _with_retry(lambda: self.resolver.cards(scope, ids))
         return [
             {"card_id": card_id, "content": cards[card_id].content, "reason": reason}
             for card_id in ids
@@ -417,10 +375,6 @@ async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
         raise RecallUnavailableError(TOO_SLOW if slow else away) from error
 
 
-def _shortcoming(report: ChannelReport) -> str:
-    return "answers in part" if report.status == "ok" else f"is {report.status}"
-
-
 def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     """Returns the cards with the present names of their modes."""
     if not (scope.known_modes.meanings() or scope.known_modes.closed):
@@ -435,18 +389,6 @@ def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     return {card_id: card for card_id, card in named.items() if scope.in_modes(card)}
 
 
-def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
-    return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
-
-
-def _standing_beside(beside: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, str]:
-    return {
-        card: f"it stands beside {lead}, of the same turn"
-        for lead, others in beside.items()
-        for card in others
-    }
-
-
 def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
     """Adds to each chosen card the turns of the cards that were left out because they say the same."""
     turns: dict[UUID, list[str]] = {}
@@ -458,34 +400,3 @@ def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[
         else card
         for card in chosen
     ]
-
-
-def _words_of(newer: Card | None, card: Card) -> Beside | None:
-    """Returns the words of the card that may have ended ``card``, or None when it is no other card."""
-    if newer is None or newer.card_id == card.card_id:
-        return None
-    return short(newer)
-
-
-def _answer(
-    card: Card,
-    score: float,
-    places: Mapping[str, Mapping[UUID, ChannelPlace]],
-    now: datetime,
-    *,
-    pending: bool,
-    beside: tuple[Beside, ...],
-    newer: Beside | None,
-) -> CardAnswer:
-    card = as_it_stood(card, now)
-    return CardAnswer(
-        card=card,
-        score=score,
-        channels={name: hits[card.card_id] for name, hits in places.items() if card.card_id in hits},
-        pending=pending,
-        beside=beside,
-        perhaps_no_longer=newer,
-        aging=aging(card, now),
-        outdated=outdated(card, now),
-        time_passed=time_passed(card, now),
-    )

@@ -14,7 +14,8 @@ import httpx2
 import orjson
 
 from events.platform.settings import Settings
-from retrieval.recall.channel_executor import ChannelReport, Status
+from events.resources.recall import ChannelReport
+from retrieval.recall.channel_executor import Status
 
 NAME = "rerank"
 """The name under which an answer reports it, beside the channels."""
@@ -78,7 +79,7 @@ class Reranker:
             self._until = self._clock() + _PAUSE_S
         hits = 0 if found is None else len(found)
         ms = (self._clock() - began) * 1000
-        return found, ChannelReport(status, ms, hits, detail)
+        return found, ChannelReport(status=status, ms=ms, hits=hits, detail=detail)
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
-from events.platform.database import Connection, Row, rows_of, statement
+from events.platform.database import Connection, rows_of, statement
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
 from events.references.reference_log import names_under
@@ -54,6 +54,7 @@ _LOOK_FOR_STREAMS_S = 1.0
 _STATEMENT = statement("retrieval.recall", "unprojected_events")
 _UNPROJECTED = SQL(_STATEMENT.format(of_tables=SQL("false AS referring, true AS disputed")).as_string())
 _SETTLED = SQL(_STATEMENT.format(of_tables=statement("retrieval.recall", "of_tables")).as_string())
+_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded", "moded", "referring", "disputed"))
 _TURN = TurnRecorded.__name__
 _TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | CardsProjector.types)
 
@@ -131,7 +132,7 @@ class QueueTail:
             entries += [(entry_id.decode(), mark_of(stream), words) for entry_id, words in answer[1]]
         turns: dict[str, TurnRecorded] = {}
         now = datetime.now(UTC)
-        for entry_id, mark, words in sorted(entries, key=lambda entry: _place(entry[0])):
+        for entry_id, mark, words in sorted(entries, key=lambda entry: tuple(map(int, entry[0].split("-")))):
             turn = _turn_of(entry_id, mark, words, now, tenant_of(user_id), key)
             if turn is not None:
                 turns.setdefault(turn.turn_id, turn)
@@ -179,7 +180,8 @@ class QueueTail:
         return self._why
 
     def _warn(self, error: Exception, stream: str | None = None) -> str:
-        reason = "redis did not answer in time" if isinstance(error, TimeoutError) else _line(error)
+        late = isinstance(error, TimeoutError)
+        reason = "redis did not answer in time" if late else f"redis is away: {' '.join(str(error).split())}"
         where = "" if stream is None else f" ({stream})"
         why = f"the overlay does not see turns that are still in the queue{where}: {reason}"
         logger.warning("%s", why)
@@ -192,18 +194,9 @@ def _retrieve_error(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-def _line(error: Exception) -> str:
-    return f"redis is away: {' '.join(str(error).split())}"
-
-
 @cache
 def _lua(name: str) -> str:
     return files("retrieval.recall").joinpath("lua", f"{name}.lua").read_text("utf-8")
-
-
-def _place(entry_id: str) -> tuple[int, int]:
-    milliseconds, _, number = entry_id.partition("-")
-    return int(milliseconds), int(number)
 
 
 def _turn_of(
@@ -272,16 +265,19 @@ def read_unprojected_tail(
     counted once. In the other order it could be missed. Raises psycopg.Error.
     """
     warnings = [queued.warning] if queued.warning else []
-    rows = _rows(connection, user_id, queued.turns, folded)
+    rows = rows_of(connection, _UNPROJECTED, _parameters(user_id, queued.turns, folded))
     first = rows[0]
     head, extracted, folded_to = first["head"], first["extracted"], first["folded"]
-    cut = queued.cut
     in_log = set(first["recorded"])
-    events = [_event(row) for row in reversed(rows) if row["position"] is not None]
-    cut = cut or len(rows) == _MOST_EVENTS or head - min(extracted, folded_to) > LOG_DEPTH
-    turns, cut_turns = _newest(
-        _unread(user_id, events, extracted) + _queued(user_id, queued.turns, in_log, head)
-    )
+    events = [
+        event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
+        for row in reversed(rows)
+        if row["position"] is not None
+    ]
+    cut = queued.cut or len(rows) == _MOST_EVENTS or head - min(extracted, folded_to) > LOG_DEPTH
+    new = [turn for turn in queued.turns if turn_key(turn.turn_id) not in in_log]
+    waiting = [RecordedTurn(user_id, head + place, turn) for place, turn in enumerate(new, 1)]
+    turns, cut_turns = _newest(_unread(user_id, events, extracted) + waiting)
     if cut or cut_turns:
         warnings.append(
             f"more turns are unprojected than the overlay reads: the answer includes the newest {len(turns)}"
@@ -328,12 +324,6 @@ async def nothing_above(
     )
 
 
-def _rows(
-    connection: Connection, user_id: str, queued: Sequence[TurnRecorded], folded: int | None
-) -> list[Row]:
-    return rows_of(connection, _UNPROJECTED, _parameters(user_id, queued, folded))
-
-
 def _parameters(
     user_id: str, queued: Sequence[TurnRecorded] = (), folded: int | None = None
 ) -> dict[str, object]:
@@ -348,13 +338,6 @@ def _parameters(
         "depth": LOG_DEPTH,
         "limit": _MOST_EVENTS,
     }
-
-
-def _event(row: dict[str, object]) -> Event:
-    return event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
-
-
-_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded", "moded", "referring", "disputed"))
 
 
 def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[RecordedTurn]:
@@ -372,11 +355,6 @@ def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[Recor
         and event.position > extracted
         and event.position not in done
     ]
-
-
-def _queued(user_id: str, queued: Sequence[TurnRecorded], in_log: set[str], head: int) -> list[RecordedTurn]:
-    new = [turn for turn in queued if turn_key(turn.turn_id) not in in_log]
-    return [RecordedTurn(user_id, head + place, turn) for place, turn in enumerate(new, 1)]
 
 
 def _newest(turns: Sequence[RecordedTurn]) -> tuple[list[RecordedTurn], bool]:

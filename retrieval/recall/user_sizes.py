@@ -4,7 +4,6 @@ Channels search a heavy user differently.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import psycopg
@@ -15,7 +14,7 @@ from events.language.terms import term_keys
 from events.platform.database import statement
 from events.platform.failures import retry_on_lost_connection
 from projectors.cards.card_rows import CONCEPT_TERM, pair_keys
-from retrieval.pool import Pool, connected
+from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import Size
 
@@ -37,7 +36,9 @@ class UserSizes:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._users: TTLCache[str, tuple[Size, str | None]] = TTLCache(_REMEMBERED, _SIZE_KNOWN_S)
-        self._common: TLRUCache[tuple[str, int], bool] = TLRUCache(_REMEMBERED, _known_until)
+        self._common: TLRUCache[tuple[str, int], bool] = TLRUCache(
+            _REMEMBERED, lambda _, common, now: now + (_COMMON_KNOWN_S if common else _RARE_KNOWN_S)
+        )
 
     async def of(self, user_id: str, question: Question) -> Size:
         """Returns the size of a user for one question. Never raises. An unknown size counts as very many cards."""
@@ -75,8 +76,8 @@ class UserSizes:
                 "frequent_terms",
                 _WITHIN_S,
                 user_id=user_id,
-                terms=_among(terms, unknown),
-                pairs=_among(pairs, unknown),
+                terms=[key for key in terms if key in unknown],
+                pairs=[key for key in pairs if key in unknown],
                 common=size.common_from,
             )
             common = {key for (key,) in rows}
@@ -86,18 +87,10 @@ class UserSizes:
 
     async def _rows(self, name: str, within_s: float, *, user_id: str, **values: object) -> list[TupleRow]:
         async def look() -> list[tuple[object, ...]]:
-            async with connected(self._pool, user_id, within_s, many=False) as connection:
+            async with self._pool.connected(user_id, within_s, many=False) as connection:
                 cursor = await connection.execute(
                     statement("retrieval.recall", name), {"user_id": user_id, **values}
                 )
                 return await cursor.fetchall()
 
         return await retry_on_lost_connection(look)
-
-
-def _known_until(_key: object, common: bool, now: float) -> float:
-    return now + (_COMMON_KNOWN_S if common else _RARE_KNOWN_S)
-
-
-def _among(keys: Iterable[int], wanted: Sequence[int]) -> list[int]:
-    return [key for key in keys if key in wanted]

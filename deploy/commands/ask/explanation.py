@@ -32,7 +32,6 @@ def _question(explain: JsonObject) -> Table:
         "language": [question["language"]],
         "asks for": [_INTENTS.get(question["intent"], question["intent"]), *question["wants"]],
         "terms": [f"{term} {weight:g}" for term, weight in question["terms"].items()],
-        "entities": question["entities"],
         "concepts": question["concepts"],
         "times": [f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"]],
         "scope": [

@@ -11,9 +11,8 @@ from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
 from events.platform.database import Connection
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
-from retrieval.export.export import export
+from retrieval.export.export import export, users
 from retrieval.export.user_import import ImportRefusedError, import_user
-from retrieval.export.users import users
 
 app = App(
     name="users", help="List the users of a tenant. Export everything that is known of a user, and import it."

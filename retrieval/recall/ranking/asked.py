@@ -12,8 +12,8 @@ from events.language.terms import analyse, term_keys
 from events.modes.registry import Modes
 from events.types.cards import INJECTED, PASTED
 from projectors.cards.card import Card
-from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question, TimeWindow
+from retrieval.query.question_forms import asks_for_pasted
 from retrieval.recall.ranking.candidate import Candidate
 
 _NUMBER = re.compile(r"(?<![a-z0-9])[a-z]*\d[a-z0-9]*(?:[.,:/-][a-z0-9]+)*")
@@ -28,8 +28,6 @@ _CLAIM = re.compile(
 _CROWD = 60  # cards: the channel of meaning finds no more
 _MORE = 6  # terms beside those of the question: a card with so many tells enough
 
-
-_ONESELF = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us)\b|[我咱俺]", re.IGNORECASE)
 # Most recalls of a user see the same cards as the recall before.
 asks = lru_cache(maxsize=8192)(asking)
 
@@ -53,7 +51,6 @@ class Asked:
     ``near`` is the number of cards that the channel of meaning found for it.
     ``disputed`` are the cards of conflicts that wait for a verdict. Until then the old value holds. ``over`` names, for
     a turn whose only fact another card superseded, that card. ``retracted`` are turns whose facts all were retracted.
-    ``people`` are the keys of the names of others that the question means.
     """
 
     question: Question
@@ -65,7 +62,6 @@ class Asked:
     context_layer: str | None = None
     modes: Modes | None = None
     first_mode: str | None = None
-    people: frozenset[int] = frozenset()
 
     @cached_property
     def stretch(self) -> TimeWindow | None:
@@ -110,11 +106,6 @@ class Asked:
             return INJECTED in card.tags
         claims = " ".join(claim[0] for claim in _CLAIM.finditer(card.content[:READ].replace("’", "'")))
         return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
-
-    @cached_property
-    def of_asker(self) -> bool:
-        """True when the question is about the one who asks."""
-        return _ONESELF.search(self.question.text) is not None
 
     @cached_property
     def keys(self) -> frozenset[int]:

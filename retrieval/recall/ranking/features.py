@@ -36,7 +36,6 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     if candidate.ended_by is None:
         values["number named"] = asked.names_numbers_of(card)
         values["fact asked for"] = is_asked_for(card, question, asked.stretch)
-    values["about another"] = _about_another(candidate, asked)
     if card.provenance == "assistant_stated":
         values["answer asked for" if question.of_assistant else "said by the assistant"] = 1.0
     if card.episode:
@@ -53,17 +52,9 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     if question.message and not asked.of_the_past:
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)
-    if question.outcome is not None:
-        values["outcome asked for"] = _outcome(card, question.outcome)
     values["layer"] = asked.context_layer is not None and card.context_layer == asked.context_layer
     values["mode of the session"] = asked.is_of_first_mode(card)
     return {name: float(value) for name, value in values.items() if value}
-
-
-def _outcome(card: Card, wanted: str) -> float:
-    """Returns 1 for an attempt with the outcome that is asked for, -1 for one with the other outcome, else 0."""
-    worked = ("worked" in card.tags) - ("failed" in card.tags) if "attempt" in card.tags else 0
-    return float(worked if wanted == "worked" else -worked)
 
 
 def _of_channels(told: Evidence, asked: Asked, beside_empty: float) -> dict[str, float]:
@@ -78,17 +69,6 @@ def _of_channels(told: Evidence, asked: Asked, beside_empty: float) -> dict[str,
         "said beside": told.beside * crowd,
         "beside an empty one": told.beside * beside_empty,
     }
-
-
-def _about_another(candidate: Candidate, asked: Asked) -> bool:
-    """True when the asker asks for one own fact, and only facts about others were read from the card's turn."""
-    question = asked.question
-    one_fact = asked.of_asker and question.intent == "present" and len(question.concepts) == 1
-    return (
-        one_fact
-        and bool(candidate.subjects)
-        and not any(_is_meant(each, question) for each in candidate.subjects)
-    )
 
 
 def is_asked_for(card: Card, question: Question, stretch: TimeWindow | None = None) -> bool:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from uuid import UUID
 
 from projectors.cards.card import Card
-from retrieval.query.scope import OWNER
 from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked, asks
 from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate, by_score, by_votes, note_subjects
@@ -115,7 +114,7 @@ def ranked(
         and (each.surely or (each.revised > SAME_TOPIC and by.score > each.score))
     }
     kept, same = distinct(sorted(found, key=by_score))
-    places, beside = by_turn(kept, asked.people)
+    places, beside = by_turn(kept)
     if nearness:
         places = reranked(places, nearness)
     places = below_the_newer(places, beside)
@@ -159,15 +158,12 @@ def _formula(text: str) -> str:
     return _NUMBERED.sub("#", text[:_READ].casefold())
 
 
-def by_turn(
-    ordered: Sequence[Candidate], people: frozenset[int]
-) -> tuple[list[Candidate], dict[Candidate, list[Candidate]]]:
+def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candidate, list[Candidate]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
     The best-placed card leads. An episode gives the lead to the best card of its turn that says more and has
     :data:`_YIELDS` of its votes. The lead gets the score of the episode, and the words of the turn stand beside it. A
-    card joins another when that one shows all turns of the card. A fact of the asker does not lead when the turn names
-    ``people`` of the question and the fact does not.
+    card joins another when that one shows all turns of the card.
     """
     leader_of: dict[str, Candidate] = {}
     groups: dict[Candidate, list[Candidate]] = {}
@@ -188,22 +184,13 @@ def by_turn(
         lead = best
         if best.card.episode:
             near = (each for each in others if each.evidence.votes >= _YIELDS * best.evidence.votes)
-            more = (each for each in near if _says_more(each, than=best))
-            lead = next((each for each in more if not _of_another(each, best, people)), best)
-        else:
-            words = (each for each in others if each.card.episode)
-            lead = next((each for each in words if _of_another(best, each, people)), best)
+            lead = next((each for each in near if _says_more(each, than=best)), best)
         if lead is not best:
             lead.add("the turn's words", best.score - lead.score)
         if others:
             beside[lead] = [each for each in (best, *others) if each is not lead]
         places.append(lead)
     return sorted(places, key=by_score), beside
-
-
-def _of_another(fact: Candidate, words: Candidate, people: frozenset[int]) -> bool:
-    """True for a fact of the asker that names none of ``people``, while the words of its turn do."""
-    return fact.card.entity == OWNER and not words.terms.isdisjoint(people) and fact.terms.isdisjoint(people)
 
 
 def _says_more(each: Candidate, *, than: Candidate) -> bool:

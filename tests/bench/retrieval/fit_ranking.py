@@ -58,11 +58,9 @@ _CHOSEN = (
     "mode of the session",
     "reference",
     "pasted",
-    "outcome asked for",
     "last",
     "superseded",
     "spelling place",
-    "about another",
 )
 """Features that at most one evaluation set has, or that keep a promise. Their coefficients are chosen."""
 

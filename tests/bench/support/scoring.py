@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from events.language.terms import analyse
-from retrieval.channels.tags import BM25_B, BM25_K1
+from retrieval.channels.words import BM25_B, BM25_K1
 
 Scores = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from psycopg_pool import PoolTimeout
 from events.platform.settings import Settings
 from events.types.tenancy import storage_id
 from retrieval import pool as connections
-from retrieval.pool import Pool, connected, listing, open_pool
+from retrieval.pool import Pool, open_pool
 
 _ATTEMPTS = 4
 
@@ -43,7 +43,7 @@ def test_after_a_long_outage_the_first_request_is_answered(
         return sum("error connecting" in record.message for record in caplog.records)
 
     async def ask(pool: Pool, within_s: float) -> object:
-        async with connected(pool, "alex", within_s) as connection:
+        async with pool.connected("alex", within_s) as connection:
             return await (await connection.execute("SELECT 1")).fetchone()
 
     async def outage() -> object:
@@ -75,10 +75,10 @@ def test_lists_of_one_tenant_leave_connections_to_recalls_and_to_others(
                 got = 0
                 with suppress(PoolTimeout):
                     while got < 8:
-                        await taken.enter_async_context(listing(pool, storage_id("loud", f"{got}"), 5.0))
+                        await taken.enter_async_context(pool.listing(storage_id("loud", f"{got}"), 5.0))
                         got += 1
-                await taken.enter_async_context(listing(pool, storage_id("quiet", "ada"), 5.0))
-                await taken.enter_async_context(connected(pool, storage_id("loud", "ada"), 5.0))
+                await taken.enter_async_context(pool.listing(storage_id("quiet", "ada"), 5.0))
+                await taken.enter_async_context(pool.connected(storage_id("loud", "ada"), 5.0))
                 return got
         finally:
             await pool.close()

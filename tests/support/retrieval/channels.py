@@ -13,7 +13,7 @@ from events.platform.settings import Settings
 from events.types.cards import EventNoted
 from retrieval.channels.channel import Channel, Hit
 from retrieval.http.read_api import create_app
-from retrieval.pool import connected, open_pool
+from retrieval.pool import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.support.projectors.folding import NOW, ORIGIN, settings_of
@@ -64,7 +64,7 @@ def searching(
         pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
         await pool.open(wait=True)
         try:
-            async with connected(pool, user_id, 30.0, many=many) as connection:
+            async with pool.connected(user_id, 30.0, many=many) as connection:
                 return await do(connection)
         finally:
             await pool.close()

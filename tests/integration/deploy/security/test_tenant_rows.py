@@ -23,7 +23,7 @@ from projectors.generations.generations import ensure_live
 from projectors.rebuild.rebuild import Rebuild
 from projectors.registry import projectors
 from projectors.vectors.projector import VectorsProjector
-from retrieval.pool import Pool, connected, open_pool
+from retrieval.pool import Pool, open_pool
 from tests.support.databases import copied, url_of
 from tests.support.projectors.folding import event, fold_live
 from tests.support.retrieval.channels import noted
@@ -106,7 +106,7 @@ def test_one_connection_of_the_read_service_sees_each_tenant_in_turn_and_nobody_
 ) -> None:
     async def seen(pool: Pool, tenant: str | None) -> set[str]:
         user = storage_id(tenant or "default", "ada")
-        async with pool.without_tenant(10) if tenant is None else connected(pool, user, 10) as connection:
+        async with pool.without_tenant(10) if tenant is None else pool.connected(user, 10) as connection:
             return {
                 row[0]
                 for row in await (await connection.execute("SELECT user_id FROM cards.cards")).fetchall()

@@ -9,7 +9,7 @@ import pytest
 
 from events.platform.database import Connection
 from events.store import log
-from retrieval.channels.tags import TagsChannel
+from retrieval.channels.words import TagsChannel
 from retrieval.query.scope import Size
 from tests.support.projectors.folding import NOW, apart, event, fold_live
 from tests.support.retrieval.channels import hits_of, noted, recall
@@ -61,7 +61,7 @@ def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     later = replace(noted("a meeting at last"), occurred_at=NOW + timedelta(hours=1))
     log.append(connection, [apart(later)])
     fold_live(database)
-    monkeypatch.setattr("retrieval.channels.tags._RANKED", 1)
+    monkeypatch.setattr("retrieval.channels.words._RANKED", 1)
     assert found("meeting") == ["a meeting at last"]
     assert found("zebra meeting") == ["zebra meeting", "zebra"]
 

@@ -22,9 +22,8 @@ from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
 from ingest.webhooks.targets import new_secret
 from projectors.people import PeopleProjector
-from retrieval.export.export import export
+from retrieval.export.export import export, users
 from retrieval.export.user_import import ImportRefusedError, import_user
-from retrieval.export.users import users
 from retrieval.http.read_api import create_app
 from tests.support.ingest.memories import Memory, words_in_tables
 from tests.support.projectors.folding import event

@@ -14,7 +14,7 @@ from events.http.answering import add_routes
 from events.http.service import install
 from events.platform.settings import Settings
 from events.resources.recall import Answer
-from retrieval.http.batch_routes import AT_ONCE, MOST_QUESTIONS, batch_router
+from retrieval.http.questions import AT_ONCE, MOST_QUESTIONS, batch_router
 from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
 from tests.support.waiting import PATIENT

@@ -21,7 +21,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from retrieval.recall import channel_health
-from retrieval.recall.fault_injection import CHANNELS, faults_of
+from retrieval.recall.channel_executor import CHANNELS, faults_of
 from tests.support.databases import copied, kill_all
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import eventually

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from events.store import log
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from retrieval.pool import Pool, connected, open_pool
+from retrieval.pool import Pool, open_pool
 from retrieval.query import scope
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
@@ -42,35 +43,31 @@ def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
-def test_frequent_terms_are_known_of_users_with_very_many_cards(
-    database: str, connection: Connection, monkeypatch: Any
-) -> None:
+@pytest.fixture
+def many(database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database in which alex has very many cards."""
     log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
     log.append(connection, [event(noted("zebra meeting 會議"), user="bob")])
     fold_live(database)
     connection.execute("ANALYZE")
     monkeypatch.setattr(scope, "MANY", 10)
     monkeypatch.setattr(scope, "COMMON", 10)
+    return database
+
+
+def test_frequent_terms_are_known_of_users_with_very_many_cards(many: str) -> None:
     question = understand("a zebra in a meeting, 會議", NOW)
 
     async def look(pool: Pool) -> list[Size]:
         looked = UserSizes(pool)
         return [await looked.of(user, question) for user in ("alex", "bob", "nobody")]
 
-    alex, bob, nobody = pooled(database, look)
+    alex, bob, nobody = pooled(many, look)
     assert alex == Size(12, share=12 / 13, common=tuple(term_keys("alex", ["meet"])))
     assert (bob, nobody) == (Size(1, share=1 / 13), Size(0))
 
 
-def test_what_is_known_of_a_user_is_not_looked_up_again(
-    database: str, connection: Connection, monkeypatch: Any
-) -> None:
-    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
-    fold_live(database)
-    connection.execute("ANALYZE")
-    monkeypatch.setattr(scope, "MANY", 10)
-    monkeypatch.setattr(scope, "COMMON", 10)
-
+def test_what_is_known_of_a_user_is_not_looked_up_again(many: str) -> None:
     async def look(pool: Pool) -> list[Size]:
         looked = UserSizes(pool)
         question = understand("which meeting?", NOW)
@@ -79,7 +76,7 @@ def test_what_is_known_of_a_user_is_not_looked_up_again(
         await pool.close()
         return [first, await looked.of("alex", question), await looked.of("ben", question)]
 
-    first, again, unknown = pooled(database, look)
+    first, again, unknown = pooled(many, look)
     assert first == again
     assert first.common
     # An unknown user is taken for a large one.
@@ -101,7 +98,7 @@ _LISTS = {
 @settings(max_examples=10)
 def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[Any]]]) -> None:
     async def arrive(pool: Pool) -> None:
-        async with connected(pool, "alex", 30.0) as connection:
+        async with pool.connected("alex", 30.0) as connection:
             for kind, lists in given.items():
                 for each in lists:
                     row = await (await connection.execute(f"SELECT %s::{kind}[]", [each])).fetchone()
@@ -114,7 +111,7 @@ def test_a_statement_is_planned_for_each_user_unless_a_generic_plan_will_do(data
     async def modes(pool: Pool) -> list[str]:
         found = []
         for many in (True, False, False, True):
-            async with connected(pool, "alex", 5.0, many=many) as connection:
+            async with pool.connected("alex", 5.0, many=many) as connection:
                 row = await (await connection.execute("SHOW plan_cache_mode")).fetchone()
                 assert row is not None
                 found.append(row[0])

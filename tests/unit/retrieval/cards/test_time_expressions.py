@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.cards.time_expressions import time_expressions
+from retrieval.cards.card_times import time_expressions
 from tests.support.cards import card
 from tests.support.tables import examples
 

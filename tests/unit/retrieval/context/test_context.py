@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.problems.problem import Attempt, Problem
+from events.resources.cards import Contradiction
+from events.resources.recall import Beside
 from ingest.extraction.memory_blocks import without_memory_blocks
-from retrieval.cards.alerts import Contradiction
 from retrieval.context.context import (
     BudgetTooSmallError,
     PromptParts,
@@ -22,7 +23,7 @@ from retrieval.context.context import (
 )
 from retrieval.context.token_estimate import count_tokens
 from retrieval.context.turn_words import EXCERPT, LONG_TURN, best_sentences
-from retrieval.recall.answer import Beside, CardAnswer, RecallAnswer
+from retrieval.recall.answer import CardAnswer, RecallAnswer
 from tests.support.cards import answering
 from tests.support.cards import card as made
 from tests.support.tables import examples
@@ -53,7 +54,7 @@ def card(number: int, kind: str = "state", content: str = "lives in Lisbon", **m
     flags = {name: more.pop(name, False) for name in ("aging", "outdated", "pending")}
     words, also = more.pop("beside", ()), more.pop("also", ())
     beside = [
-        Beside(card_id=UUID(int=900 + n), kind="event", content=said, episode=n < len(words))
+        Beside(card_id=UUID(int=900 + n), kind="event", content=said, episode=n < len(words), retracted=False)
         for n, said in enumerate([*words, *also])
     ]
     usual: dict[str, Any] = {

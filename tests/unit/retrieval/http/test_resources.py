@@ -13,18 +13,17 @@ from events.http.answering import AnsweringRoute
 from events.insights import Insight
 from events.platform.settings import Settings
 from events.resources import recall as resources
-from events.resources.cards import AnyCard, Card, Kind, Side, names_of
+from events.resources.cards import AnyCard, Card, Contradiction, Kind, Side, names_of
+from events.resources.recall import ChannelPlace, ChannelReport
 from events.resources.resource import Resource, plain
 from ingest.api.write_api import create_app as write_app
 from projectors.cards.card import CARD_FIELDS
-from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import ListedCard
 from retrieval.context.context import context_of
 from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
 from retrieval.http.resources import listed, prompted, recalled
-from retrieval.recall.answer import ChannelPlace, RecallAnswer
-from retrieval.recall.channel_executor import ChannelReport
+from retrieval.recall.answer import RecallAnswer
 from scripts import python_client
 from tests.support.cards import NOW, answering, card
 
@@ -55,7 +54,7 @@ def answer() -> RecallAnswer:
     found = [
         card(card_id=UUID(int=n), kind=kind, **more) for n, (kind, more) in enumerate(OF_KIND.items(), 1)
     ]
-    cards = [replace(answering(each), channels={"tags": ChannelPlace(1, 2.0)}) for each in found]
+    cards = [replace(answering(each), channels={"tags": ChannelPlace(rank=1, score=2.0)}) for each in found]
     sides = [Side.made_from(each) for each in found[:2]]
     conflict = Contradiction(
         concept_key="residence",
@@ -69,7 +68,7 @@ def answer() -> RecallAnswer:
         current_time=NOW,
         cards=cards,
         contradictions=[conflict],
-        channels={"tags": ChannelReport("ok", 1.234, 3, "in part")},
+        channels={"tags": ChannelReport(status="ok", ms=1.234, hits=3, detail="in part")},
         warnings=("in part",),
         insights=[
             Insight(
@@ -135,9 +134,9 @@ def test_a_field_that_every_answer_has_is_a_field_of_every_kind() -> None:
 
 
 def test_a_field_without_a_value_is_absent_and_not_null() -> None:
-    channels = plain(recalled(replace(answer(), channels={"tags": ChannelReport("ok", 1.234, 3)})))[
-        "channels"
-    ]
+    channels = plain(
+        recalled(replace(answer(), channels={"tags": ChannelReport(status="ok", ms=1.234, hits=3)}))
+    )["channels"]
     assert channels == {"tags": {"status": "ok", "ms": 1.23, "hits": 3}}
 
 

@@ -1,6 +1,6 @@
 """Which questions ask for what the assistant answered."""
 
-from retrieval.query.addressee import asks_the_assistant
+from retrieval.query.question_forms import asks_the_assistant
 from tests.support.tables import examples
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.query.overview import asks_for_overview
 from retrieval.query.question import understand
+from retrieval.query.question_forms import asks_for_overview
 from tests.support.tables import texts
 
 ASKING = texts(__file__, "overview.txt")

@@ -24,11 +24,6 @@ def test_the_language(text: str, language: str) -> None:
     assert understand(text, NOW).language == language
 
 
-@examples
-def test_names_are_recognised_by_their_spelling(text: str, entities: tuple[str, ...]) -> None:
-    assert understand(text, NOW).entities == entities
-
-
 def test_two_questions_in_one_breath_are_two_parts() -> None:
     question = understand("Where do I work? Also, what is my dog called?", NOW)
     assert len(question.parts) == 2
@@ -102,10 +97,8 @@ def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
 
 @examples
 @pytest.mark.processor_seconds(10)
-def test_a_long_hostile_question_is_understood_in_linear_time(
-    text: LongText, entities: tuple[str, ...]
-) -> None:
-    assert set(entities) <= set(understand(text, NOW).entities)
+def test_a_long_hostile_question_is_understood_in_linear_time(text: LongText) -> None:
+    assert understand(text, NOW).terms
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """A question means one of two people of a name, and cards about the other one are about somebody else."""
 
 from datetime import UTC, datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from events.people.person import Named
 from retrieval.recall.named_people import NamedPeople, named_people
+from tests.support.cards import card
 from tests.support.tables import examples
 from tests.unit.events.people.test_person import merged, people
 
@@ -44,7 +45,7 @@ def test_the_other_names_of_a_person_are_looked_for() -> None:
 def test_a_label_is_no_other_name() -> None:
     found = named_people(people("My mother is ill."), "How is Mum?")
     assert found is not None
-    assert (found.names, found.other_names("How is Mum?")) == ((), [])
+    assert found.other_names("How is Mum?") == []
 
 
 def test_a_name_alone_means_who_is_named_in_its_turn() -> None:
@@ -52,16 +53,12 @@ def test_a_name_alone_means_who_is_named_in_its_turn() -> None:
     assert found is not None
     cards = [uuid4() for _ in range(4)]
 
-    class Card:
-        def __init__(self, card_id: UUID) -> None:
-            self.card_id = card_id
-            self.content = "My brother Robin called."
-
     named = [
         Named(
-            event_id=card, handle=handle, name="Robin", roles=("named",), certain=True,
+            event_id=each, handle=handle, name="Robin", roles=("named",), certain=True,
             said_at=datetime.now(UTC), turn_id=turn,
         )
-        for card, handle, turn in zip(cards[:3], (SISTER, WORK, "robin|"), ("t1", "t2", "t1"), strict=True)
+        for each, handle, turn in zip(cards[:3], (SISTER, WORK, "robin|"), ("t1", "t2", "t1"), strict=True)
     ]  # fmt: skip
-    assert found.about_others(map(Card, cards), named) == {cards[0], cards[2], cards[3]}
+    told = [card(card_id=each, content="My brother Robin called.") for each in cards]
+    assert found.about_others(told, named) == {cards[0], cards[2], cards[3]}

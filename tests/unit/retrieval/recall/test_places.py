@@ -11,7 +11,7 @@ from events.language.terms import analyse, term_keys
 from projectors.cards.card import StoredCard
 from retrieval.channels.channel import Hit
 from retrieval.query.question import understand
-from retrieval.recall.beside import MOST_WORDS, beside
+from retrieval.recall.answer import MOST_WORDS, beside
 from retrieval.recall.fusion import Evidence, add_hits, of_share
 from retrieval.recall.ranking.asked import Asked
 from retrieval.recall.ranking.linear import shipped
@@ -89,19 +89,6 @@ def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_th
     assert ranking.beside == {dated.card_id: [words.card_id]}
     [told] = beside(dated, [words])
     assert (told.card_id, told.kind, told.content) == (words.card_id, "event", words.content)
-
-
-def test_a_fact_of_the_asker_leads_no_answer_about_somebody_else() -> None:
-    words = episode(1, "My locker is 31 and Ola's locker is 77", turn_ids=["t"])
-    own = state(2, "Has the locker 31", "locker", value="31", entity="user", turn_ids=["t"])
-    ola = frozenset(term_keys("ann", analyse("Ola")))
-    for question, people, lead in (
-        ("Which locker is Ola's?", ola, 1),
-        ("Which locker is mine?", frozenset(), 2),
-    ):
-        for shares in ((1.0, 0.9), (0.9, 1.0)):
-            ranking = rank(question, words, own, shares=shares, people=people)
-            assert [placed.card_id.int for placed in ranking.placed] == [lead]
 
 
 def test_a_fact_that_held_in_the_time_of_a_question_leads_the_events_of_that_time() -> None:

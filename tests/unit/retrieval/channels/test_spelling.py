@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.query.spelling import edits1
+from retrieval.channels.words import edits1
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _WORDS = st.text(_LETTERS, min_size=5, max_size=12)
