@@ -63,7 +63,6 @@ class CardLink:
     card: int
     to_card: UUID
     predicate: Relation
-    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

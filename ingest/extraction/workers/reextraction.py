@@ -25,7 +25,7 @@ from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableErro
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
-from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
+from ingest.extraction.workers.session_batcher import SessionBatcher
 
 _TRIES = 6
 _KNOWN_CARDS = 20_000
@@ -246,7 +246,7 @@ class Reextraction:
         return [event for event in found if isinstance(event.payload, TurnRecorded)]
 
     def _bursts(self, connection: Connection, turns: Sequence[Event]) -> list[SessionBatch]:
-        batcher = SessionBatcher(SessionBatchLimits.of(self._settings))
+        batcher = SessionBatcher(self._settings)
         groups = [group for turn in turns for group in batcher.add(turn, 0.0)]
         groups = [group for group in (*groups, batcher.close()) if group]
         before = preceding(connection, [group[0] for group in groups])

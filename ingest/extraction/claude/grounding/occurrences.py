@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from events.language.concepts import normalise_entity
@@ -14,15 +14,13 @@ from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
     LESS_SURE,
     SURE,
+    Grounded,
     content_of,
     entity_of,
     ground,
 )
 from ingest.extraction.claude.known_labels import KnownLabels
-from ingest.extraction.claude.moments import completed
 from ingest.extraction.claude.schema import EventFound
-from ingest.extraction.known_cards import KnownEvent
-from ingest.extraction.rules.moments import Moment
 
 _LABEL = re.compile(r"P\d{1,3}")
 _TOGETHER = re.compile(
@@ -34,16 +32,9 @@ _ALIKE = 0.5
 """Share of the content words of the shorter version that both versions of one event have."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedEvent:
-    """An event and the number of refused claims about it. ``together`` is True when its words speak of several."""
-
-    card: EventNoted
-    refused: int = 0
-    together: bool = False
-
-
-def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedEvent | None:
+def ground_event(
+    found: EventFound, quote: QuoteInContext, labels: KnownLabels
+) -> Grounded[EventNoted] | None:
     """Returns the event that the words bear out, or None.
 
     Words of an earlier event that nobody said, an unknown label and an unknown participant are left out and counted.
@@ -52,7 +43,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     return ground(found.content, quote, lambda each: _ground(found, each, labels))
 
 
-def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedEvent | None:
+def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Grounded[EventNoted] | None:
     turn = quote.turn
     entity = entity_of(found.entity, turn)
     target = labels.plan(found.replaces)
@@ -67,12 +58,7 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
-    ahead = found.status != "happened"
-    time = quote.when(found.occurred_at_hint, ahead=ahead)
-    if found.occurred_at_hint and (found.status == "planned" or found.slip):
-        moved = _time_of(target, replaces, quote, ahead=ahead)
-        if moved is not None:
-            time = replace(time, moment=completed(found.occurred_at_hint, turn, time.moment, moved))
+    time = quote.when(found.occurred_at_hint, ahead=found.status != "happened")
     start = time.moment.start if time.moment is not None else None
     status: EventStatus = found.status
     if status == "happened" and start is not None and start > turn.said_at:
@@ -101,21 +87,8 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         corrects=found.slip and status == "planned",
         confidence=SURE if time.sure else LESS_SURE,
     )
-    return GroundedEvent(
-        card, refused + strangers, bool(participants) or bool(_TOGETHER.search(quote.sentence))
-    )
-
-
-def _time_of(
-    plan: KnownEvent | None, words: str | None, quote: QuoteInContext, *, ahead: bool
-) -> Moment | None:
-    """Returns the time of the event that another one replaces: a known plan, or what the ``words`` of a turn tell."""
-    if plan is None:
-        told = quote.when(words, ahead=ahead)
-        return told.moment if told.said else None
-    if not plan.time_resolved or plan.time_grain is None:
-        return None
-    return Moment(plan.occurred_at, plan.occurred_until, plan.content, 0, 0, plan.time_grain)
+    together = bool(participants) or bool(_TOGETHER.search(quote.sentence))
+    return Grounded(card, refused=refused + strangers, together=together)
 
 
 def _until(time: SpokenTime, begin: datetime) -> datetime | None:
@@ -154,12 +127,14 @@ def _participants(
     return (tuple(names.values()) if len(names) > 1 else ()), strangers
 
 
-def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> list[GroundedEvent]:
+def mended(
+    events: Sequence[Grounded[EventNoted]], states: Sequence[StateAsserted]
+) -> list[Grounded[EventNoted]]:
     """Returns the corrected events that a model left out: each event that tells a value that a state takes back."""
     if any(event.card.status == "corrected" or event.card.corrects for event in events):
         return []
     return [
-        GroundedEvent(
+        Grounded(
             replace(
                 event.card,
                 content=event.card.content.replace(state.replaces, state.value),
@@ -182,13 +157,13 @@ def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> 
     ]
 
 
-def joined(events: Sequence[GroundedEvent]) -> list[EventNoted]:
+def joined(events: Sequence[Grounded[EventNoted]]) -> list[Grounded[EventNoted]]:
     """Returns the events in order. An event that two speakers tell becomes one event with both as participants.
 
     Two events are one when different speakers tell them, at least one version speaks of several people, the times agree
     and the versions share their words.
     """
-    kept: list[GroundedEvent] = []
+    kept: list[Grounded[EventNoted]] = []
     for event in events:
         for place, other in enumerate(kept):
             if _is_same(other, event):
@@ -196,10 +171,10 @@ def joined(events: Sequence[GroundedEvent]) -> list[EventNoted]:
                 break
         else:
             kept.append(event)
-    return [event.card for event in kept]
+    return kept
 
 
-def _is_same(one: GroundedEvent, other: GroundedEvent) -> bool:
+def _is_same(one: Grounded[EventNoted], other: Grounded[EventNoted]) -> bool:
     first, second = one.card, other.card
     if first.origin.speaker == second.origin.speaker or not (one.together or other.together):
         return False
@@ -216,7 +191,7 @@ def _people(card: EventNoted) -> tuple[str, ...]:
     return card.participants or (card.entity,)
 
 
-def _both(one: GroundedEvent, other: GroundedEvent) -> GroundedEvent:
+def _both(one: Grounded[EventNoted], other: Grounded[EventNoted]) -> Grounded[EventNoted]:
     """Returns one event of two versions. The version with a time leads, otherwise the first one."""
     lead = one if one.card.time_resolved or not other.card.time_resolved else other
     people = {normalise_entity(name): name for name in (*_people(one.card), *_people(other.card))}
@@ -227,4 +202,4 @@ def _both(one: GroundedEvent, other: GroundedEvent) -> GroundedEvent:
         participants=tuple(people.values()) if len(people) > 1 else (),
         importance=max(one.card.importance, other.card.importance),
     )
-    return GroundedEvent(card, one.refused + other.refused, together=True)
+    return replace(lead, card=card, together=True)
