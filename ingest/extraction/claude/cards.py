@@ -13,7 +13,7 @@ from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, Source
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction import episodes
-from ingest.extraction.claude.grounding.occurrences import ground_event, joined, mended
+from ingest.extraction.claude.grounding.occurrences import ground_event
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place, same_speaker
 from ingest.extraction.claude.grounding.spoken import SURE, Grounded, as_spoken, content_of, owner_of
 from ingest.extraction.claude.grounding.states import ground_state
@@ -162,26 +162,14 @@ def _in_order(
 
     An attempt with an outcome is a card.
     """
-    numbers = {words.turn.turn_id: number for number, words in enumerate(turns)}
     cards: list[list[Grounded[Any]]] = [[] for _ in turns]
-    states, told, learned = (
-        [each for each in read if isinstance(each[1].card, kind)]
-        for kind in (StateAsserted, EventNoted, KnowledgeLearned)
-    )
-    events = [one for _, one in told]
-    events = joined([*events, *mended(events, [one.card for _, one in states])])
     attempts = [
         (number, Grounded(noted(told)))
         for number, told in problems
         if isinstance(told, ProblemAttempted) and told.successful is not None
     ]
     seen: set[tuple[object, ...]] = set()
-    for number, one in (
-        *states,
-        *((_turn_of(each.card, numbers), each) for each in events),
-        *learned,
-        *attempts,
-    ):
+    for number, one in (*read, *attempts):
         if (identity := _identity(one.card)) not in seen:
             seen.add(identity)
             cards[number].append(one)
@@ -193,11 +181,6 @@ def _in_order(
             links += [CardLink(len(ordered), to_card, predicate) for predicate, to_card in one.relations]
             ordered.append(one.card)
     return tuple(ordered), tuple(links)
-
-
-def _turn_of(card: EventNoted, numbers: dict[str, int]) -> int:
-    span = card.origin.source_span
-    return numbers[span.turn_id if span is not None else card.origin.turn_ids[0]]
 
 
 def substantive(turn: TurnRecorded) -> bool:

@@ -1,13 +1,10 @@
-"""Grounds the events of a model, and joins the event that two speakers tell."""
+"""Grounds the events of a model."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from events.language.concepts import normalise_entity
-from events.language.terms import analyse
-from events.types.cards import EventNoted, EventStatus, StateAsserted, origin_of
+from events.types.cards import EventNoted, EventStatus, origin_of
 from ingest.extraction import episodes
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
@@ -23,13 +20,6 @@ from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound
 
 _LABEL = re.compile(r"P\d{1,3}")
-_TOGETHER = re.compile(
-    r"\b(?:we|us|our|let's|let’s|together|both|with you|join|count me in|i'?m in|see you)\b|我们|我們|咱们|咱們"
-    r"|一起|大家|跟你|和你|陪你",
-    re.IGNORECASE,
-)
-_ALIKE = 0.5
-"""Share of the content words of the shorter version that both versions of one event have."""
 
 
 def ground_event(
@@ -87,8 +77,7 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         corrects=found.slip and status == "planned",
         confidence=SURE if time.sure else LESS_SURE,
     )
-    together = bool(participants) or bool(_TOGETHER.search(quote.sentence))
-    return Grounded(card, refused=refused + strangers, together=together)
+    return Grounded(card, refused=refused + strangers)
 
 
 def _until(time: SpokenTime, begin: datetime) -> datetime | None:
@@ -125,81 +114,3 @@ def _participants(
         else:
             names.setdefault(normalise_entity(person), person)
     return (tuple(names.values()) if len(names) > 1 else ()), strangers
-
-
-def mended(
-    events: Sequence[Grounded[EventNoted]], states: Sequence[StateAsserted]
-) -> list[Grounded[EventNoted]]:
-    """Returns the corrected events that a model left out: each event that tells a value that a state takes back."""
-    if any(event.card.status == "corrected" or event.card.corrects for event in events):
-        return []
-    return [
-        Grounded(
-            replace(
-                event.card,
-                content=event.card.content.replace(state.replaces, state.value),
-                origin=state.origin,
-                status="planned" if event.card.status == "planned" else "corrected",
-                corrects=event.card.status == "planned",
-                replaces=event.card.content,
-                replaces_event=None,
-                confidence=LESS_SURE,
-            )
-        )
-        for state in states
-        for event in events
-        if state.statement == "corrected"
-        and state.replaces
-        and state.replaces in event.card.content
-        and event.card.status in ("happened", "planned")
-        and normalise_entity(event.card.entity) == normalise_entity(state.entity)
-        and event.card.origin.said_at <= state.origin.said_at
-    ]
-
-
-def joined(events: Sequence[Grounded[EventNoted]]) -> list[Grounded[EventNoted]]:
-    """Returns the events in order. An event that two speakers tell becomes one event with both as participants.
-
-    Two events are one when different speakers tell them, at least one version speaks of several people, the times agree
-    and the versions share their words.
-    """
-    kept: list[Grounded[EventNoted]] = []
-    for event in events:
-        for place, other in enumerate(kept):
-            if _is_same(other, event):
-                kept[place] = _both(other, event)
-                break
-        else:
-            kept.append(event)
-    return kept
-
-
-def _is_same(one: Grounded[EventNoted], other: Grounded[EventNoted]) -> bool:
-    first, second = one.card, other.card
-    if first.origin.speaker == second.origin.speaker or not (one.together or other.together):
-        return False
-    if (first.status, first.replaces_event) != (second.status, second.replaces_event):
-        return False
-    if first.time_resolved and second.time_resolved and first.occurred_at != second.occurred_at:
-        return False
-    names = {term for card in (first, second) for name in _people(card) for term in analyse(name)}
-    words, others = (set(analyse(card.content)) - names for card in (first, second))
-    return bool(words & others) and len(words & others) >= _ALIKE * min(len(words), len(others))
-
-
-def _people(card: EventNoted) -> tuple[str, ...]:
-    return card.participants or (card.entity,)
-
-
-def _both(one: Grounded[EventNoted], other: Grounded[EventNoted]) -> Grounded[EventNoted]:
-    """Returns one event of two versions. The version with a time leads, otherwise the first one."""
-    lead = one if one.card.time_resolved or not other.card.time_resolved else other
-    people = {normalise_entity(name): name for name in (*_people(one.card), *_people(other.card))}
-    turn_ids = tuple(dict.fromkeys((*one.card.origin.turn_ids, *other.card.origin.turn_ids)))
-    card = replace(
-        lead.card,
-        origin=replace(lead.card.origin, turn_ids=turn_ids),
-        participants=tuple(people.values()) if len(people) > 1 else (),
-        importance=max(one.card.importance, other.card.importance),
-    )
-    return replace(lead, card=card, together=True)

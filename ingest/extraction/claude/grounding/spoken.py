@@ -39,15 +39,11 @@ _Card = TypeVar("_Card", bound=CardEvent)
 
 @dataclass(frozen=True, slots=True)
 class Grounded(Generic[_Card]):
-    """A card, the known facts that it is connected with, and the number of refused claims about it.
-
-    ``together`` is True when the words of an event speak of several people.
-    """
+    """A card, the known facts that it is connected with, and the number of refused claims about it."""
 
     card: _Card
     relations: tuple[tuple[Relation, UUID], ...] = ()
     refused: int = 0
-    together: bool = False
 
 
 def ground(
