@@ -17,13 +17,12 @@ from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtra
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
 from ingest.extraction.circuit_breaker import backoff
-from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.conversation import mode_contexts, preceding, recorded
 from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.event_linking import relinked
 from ingest.extraction.extraction_events import caused_by, events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
-from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.session_batcher import SessionBatcher
 
