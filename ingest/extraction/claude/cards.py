@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from events.language.asking import asking
@@ -20,7 +19,7 @@ from ingest.extraction.claude.grounding.states import ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.moments import CLAUSES
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
-from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, SessionBatch
+from ingest.extraction.extractor_port import CardEvent, CardLink, Extraction, ProblemTold, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
 from ingest.extraction.rules.problems.reader import noted
 
@@ -90,22 +89,7 @@ _EVENT_KEYS: dict[str, EventStatus] = {
 _WISH_KEYS = frozenset(("wish", "goal"))
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedCards:
-    """The grounded cards and problems in the order of their turns, and the number of refused cards and claims.
-
-    A claim is a part of a kept card that was left out: a label that was not shown, words of an earlier event or a
-    participant that nobody said. ``reasons`` tell why cards were refused, without words of the turns.
-    """
-
-    cards: tuple[CardEvent, ...]
-    refused: int
-    links: tuple[CardLink, ...] = ()
-    problems: tuple[ProblemTold, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-
-def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
+def ground_cards(answer: Answer, batch: SessionBatch) -> Extraction:
     """Returns the cards of ``answer`` that the turns of ``batch`` bear out, and an episode of every substantive turn.
 
     A card is refused when nobody said its quote, when it is a state or an event that an assistant said, or when its
@@ -142,7 +126,13 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
             refused += card.refused
     problems.sort(key=lambda pair: pair[0])
     cards, links = _in_order(turns[first:], read, told, problems)
-    return GroundedCards(cards, refused, links, tuple(told for _, told in problems), tuple(reasons))
+    return Extraction(
+        cards,
+        refused=refused,
+        links=links,
+        problems=tuple(told for _, told in problems),
+        reasons=tuple(reasons),
+    )
 
 
 def _reason(found: Finding, *, said: bool) -> str:

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from html import escape
 
 from events.platform.settings import Settings
 from events.types.cards import StateAsserted
 from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
-from ingest.extraction.claude.cards import GroundedCards, ground_cards, substantive
+from ingest.extraction.claude.cards import ground_cards, substantive
 from ingest.extraction.claude.model_client import ModelClient, Reply
 from ingest.extraction.claude.model_server import speaks_chat
 from ingest.extraction.claude.schema import Answer, answer_of
@@ -59,12 +60,10 @@ class ClaudeExtractor:
                 "; ".join((*found.reasons, *answer.faults)),
                 extra={"turn_id": batch.turns[0].turn.turn_id},
             )
-        return Extraction(
-            found.cards,
-            usage,
-            found.refused,
-            _links(found, batch),
-            found.problems,
+        return replace(
+            found,
+            usage=usage,
+            links=_links(found, batch),
             modes=_modes(answer, batch),
             modes_version=prompt.modes_version() if batch.modes else None,
         )
@@ -154,7 +153,7 @@ def create_client(settings: Settings) -> ModelClient:
     return MessagesClient(settings)
 
 
-def _links(found: GroundedCards, batch: SessionBatch) -> tuple[CardLink, ...]:
+def _links(found: Extraction, batch: SessionBatch) -> tuple[CardLink, ...]:
     """Returns the relations to known facts. The same value of the same fact needs none: the fold makes it one card."""
     identities = {fact.event_id: fact.identity for fact in batch.known.facts}
     return tuple(

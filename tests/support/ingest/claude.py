@@ -5,7 +5,6 @@ from typing import Any
 
 from events.types.cards import EventNoted, StateAsserted
 from events.types.turns import Role
-from ingest.extraction.claude.cards import GroundedCards
 from ingest.extraction.extractor_port import Extraction, RecordedTurn
 from tests.support.events.turns import recorded
 from tests.support.ingest.messages_api import MessagesApi, calls
@@ -46,9 +45,9 @@ def answering(api: MessagesApi, **lists: list[dict[str, Any]]) -> None:
     api.trouble = lambda _: calls({"states": [], "events": [], "knowledge": [], **lists})
 
 
-def states(extraction: Extraction | GroundedCards) -> list[StateAsserted]:
+def states(extraction: Extraction) -> list[StateAsserted]:
     return [card for card in extraction.cards if isinstance(card, StateAsserted)]
 
 
-def noted(extraction: Extraction | GroundedCards) -> list[EventNoted]:
+def noted(extraction: Extraction) -> list[EventNoted]:
     return [card for card in extraction.cards if isinstance(card, EventNoted) and not card.episode]

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from ingest.extraction.claude.cards import GroundedCards, ground_cards
+from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.known_cards import NOTHING, KnownCards
 from tests.support.ingest.claude import event, noted, said, state, states
 from tests.support.ingest.known import known_of, planned, stated
@@ -30,7 +30,7 @@ def shown(facts: Sequence[tuple[str, str, str]] = (), plans: Sequence[str] = ())
 Spoken = Sequence[tuple[str | None, str]]  # speaker ("bot" is an assistant) and words of each turn
 
 
-def grounded(spoken: Spoken, known: KnownCards = NOTHING, **lists: list[dict[str, Any]]) -> GroundedCards:
+def grounded(spoken: Spoken, known: KnownCards = NOTHING, **lists: list[dict[str, Any]]) -> Extraction:
     turns = [
         said(words, number, role="assistant", at="2026-05-08T09:00:00+00:00")
         if speaker == "bot"

@@ -10,9 +10,9 @@ import pytest
 
 from events.types.cards import EventNoted, KnowledgeLearned
 from ingest.extraction.claude import prompt
-from ingest.extraction.claude.cards import GroundedCards, ground_cards
+from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import CardLink, RecordedTurn, SessionBatch
+from ingest.extraction.extractor_port import CardLink, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.token_budget import about_tokens
 from tests.support.events.turns import recorded
 from tests.support.ingest.claude import event, noted, said, state, states
@@ -28,7 +28,7 @@ KNOWN = known_of(
 """Two facts and a plan. A prompt shows those that the turns are about."""
 
 
-def grounded(turns: list[RecordedTurn], **lists: list[dict[str, Any]]) -> GroundedCards:
+def grounded(turns: list[RecordedTurn], **lists: list[dict[str, Any]]) -> Extraction:
     answer = answer_of(lists)
     assert not answer.faults
     return ground_cards(answer, SessionBatch(tuple(turns), known=KNOWN))
