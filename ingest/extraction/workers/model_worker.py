@@ -42,6 +42,7 @@ _TELL_AGAIN_S = 60.0
 _LOOK_EVERY_S = 0.05
 _RULES_FALLBACKS_AT_ONCE = 64
 _CALL_TOKENS = 4_000  # of the first call (docs/cost.md); after it the largest call so far counts
+_KEPT_S = 60.0
 
 _Key = tuple[int, tuple[int, ...]]  # The partition and the positions of the turns.
 
@@ -96,6 +97,10 @@ class ModelWorker(LogWorker):
         self._waiting: list[ExtractionTask] = []
         self._slots = Slots(self._calls.limit)
         self._flights: dict[_Key, ExtractionTask] = {}
+        # Calls that are paid for and whose partition was lost meanwhile: the running calls, and the results.
+        self._coming: set[_Key] = set()
+        self._kept: dict[_Key, list[NewEvent]] = {}
+        self._kept_until = 0.0
         self._next_look = 0.0
 
     def run(self) -> None:
@@ -113,8 +118,14 @@ class ModelWorker(LogWorker):
         return True
 
     def release(self) -> None:
-        """Gives up all partitions, because their locks ended with the connection. Running calls count no more."""
-        self._assignment.forget()
+        """Gives up all partitions, because their locks ended with the connection.
+
+        Results that are paid for are kept until the partitions are back.
+        """
+        for task in self._assignment.forget():
+            self._kept[_key(task)] = task.outcome or []
+        self._kept_until = time.monotonic() + _KEPT_S
+        self._coming.update(self._flights)
         self._flights.clear()
         self._unwritten.clear()
         self._waiting.clear()
@@ -136,6 +147,8 @@ class ModelWorker(LogWorker):
         result = replace(self._status(), passed=passed)
         if self._calls.under_way:
             return replace(result, more=True)
+        if now > self._kept_until:
+            self._kept.clear()
         if not self._assignment:
             self._next_look = 0.0
             return result
@@ -208,7 +221,11 @@ class ModelWorker(LogWorker):
         for task in self._slots.in_order(self._waiting, self._flights.values()):
             if len(asked) == self._calls.available and not self._settings.rules_fallback:
                 break
-            if self._budget.exhausted(connection, task.user_id):
+            if self._kept and (kept := self._kept.pop(_key(task), None)) is not None:
+                task.outcome = kept
+            elif self._coming and _key(task) in self._coming:
+                continue
+            elif self._budget.exhausted(connection, task.user_id):
                 if len(fell_back) < _RULES_FALLBACKS_AT_ONCE:
                     fell_back.append(task)
             elif self._budget.exhausted(connection, task.user_id, self._coming_cost(task.user_id)):
@@ -312,8 +329,10 @@ class ModelWorker(LogWorker):
         else:
             self._breaker.record_no_verdict()
         if task is None:
-            return  # The partition was lost meanwhile.
-        if done.result is not None:
+            self._coming.discard(done.key)
+            if done.result is not None:
+                self._kept[done.key] = done.result[0]
+        elif done.result is not None:
             task.outcome = done.result[0]
             self._call_tokens = max(self._call_tokens, _usage_of(task).tokens)
         elif isinstance(error, ExtractorUnavailableError):

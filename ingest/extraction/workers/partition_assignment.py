@@ -43,9 +43,11 @@ class PartitionAssignment:
     def __bool__(self) -> bool:
         return bool(self._windows)
 
-    def forget(self) -> None:
-        """Drops all windows after the connection is lost."""
+    def forget(self) -> list[ExtractionTask]:
+        """Drops all windows after the connection is lost. Returns the finished tasks that are not written."""
+        done = [task for window in self._windows.values() for task in window.done()]
         self._windows.clear()
+        return done
 
     def keep(self, connection: Connection) -> None:
         """Says to the server that this process lives. A worker that reads no more says nothing else for a while."""

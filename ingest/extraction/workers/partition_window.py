@@ -159,6 +159,11 @@ class PartitionWindow:
                     break
                 yield task
 
+    def done(self) -> Iterator[ExtractionTask]:
+        """Yields every task with an outcome, also those that may not be written yet."""
+        for queue in self._queues.values():
+            yield from (task for task in queue if task.outcome is not None)
+
     def written(self, tasks: list[ExtractionTask], *, mark: int, seen: int) -> None:
         """Removes ``tasks`` (of :meth:`finished`) after their commit with the checkpoint at ``mark``."""
         for task in tasks:

@@ -130,7 +130,7 @@ def test_running_calls_at_a_stop_are_awaited_and_written(
     assert len(api.requests) == 3
 
 
-def test_a_lost_connection_loses_no_turn_and_writes_none_twice(
+def test_a_lost_connection_costs_no_answer_that_waited_for_another(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
     hold = threading.Event()
@@ -155,6 +155,7 @@ def test_a_lost_connection_loses_no_turn_and_writes_none_twice(
         hold.set()
         eventually(caught_up(connection, "ana", "bea"))
     assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
+    assert len(api.requests) == 5
 
 
 def test_two_workers_never_pay_for_a_turn_twice_and_one_continues_alone(
