@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from events.modes.reembedding import InstallationPlanner, Planner
-    from ingest.core.documents import Documents
-    from ingest.erasure.derived import Derived
+    from ingest.core.aggregate import Documents
+    from ingest.erasure.erasure import Derived
 
 Service = Literal["write", "read", "embed"]
 _TIMEOUT_S = 30.0

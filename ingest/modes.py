@@ -7,7 +7,7 @@ appends nothing, so a repeated command is safe.
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -34,7 +34,6 @@ from events.resources.modes import Reembedding
 from events.types.envelope import Event, Payload, uuid7
 from events.types.modes import (
     STREAM,
-    Decay,
     Mode,
     ModeDeclared,
     ModeDeleted,
@@ -48,17 +47,6 @@ from ingest.decider import Outcome, UserStream, decide
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._:-]{0,99})?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
-    """The declared fields of a mode. A field that is None keeps its earlier value."""
-
-    embedder: str | None = None
-    description: str | None = None
-    default_decay: Decay | None = None
-    prompt_overrides: Mapping[str, object] | None = None
-    is_default: bool | None = None
-
-
 class UserModes(UserStream[ModeRegistry, ModeRegistry]):
     """The modes and projects of a user. Each event of them has the whole registry."""
 
@@ -67,8 +55,8 @@ class UserModes(UserStream[ModeRegistry, ModeRegistry]):
     def load(self) -> ModeRegistry:
         return registry_of(self.connection, self.owner)
 
-    def answer(self, state: ModeRegistry, event: Event | None) -> ModeRegistry:
-        return state if event is None else self.first_answer(event)
+    def present(self, state: ModeRegistry, event: Event | None = None) -> ModeRegistry:
+        return state
 
     def first_answer(self, event: Event) -> ModeRegistry:
         registry: ModeRegistry = event.payload.registry
@@ -91,9 +79,13 @@ def _problems() -> Iterator[None]:
 
 @_problems()
 def declare(
-    user_modes: UserModes, project_id: str | None, name: str, wanted: Declaration, dimension_of: DimensionOf
+    user_modes: UserModes,
+    project_id: str | None,
+    name: str,
+    wanted: Mapping[str, Any],
+    dimension_of: DimensionOf,
 ) -> Outcome[ModeRegistry]:
-    """Declares a mode, or declares it anew. A deleted mode comes back with its cards.
+    """Declares a mode, or declares it anew. A field that ``wanted`` lacks keeps its value. A deleted mode comes back.
 
     Raises a 422 problem for a model that is not there or has vectors of another length than 384, 768 or 1024, and a 409
     problem for the former name of another mode.
@@ -111,7 +103,7 @@ def declare(
         assert base is not None
         mode = replace(base, **given)
         mode = replace(mode, embedders=(mode.embedder or "",))
-        after = registries.declared(before, mode, is_default=wanted.is_default)
+        after = registries.declared(before, mode, is_default=wanted.get("is_default"))
         return None if live and _same(before, after) else ModeDeclared(mode=mode, registry=after)
 
     return decide(user_modes, declared)
@@ -284,10 +276,10 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
         )
 
 
-def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[str, Any]:
-    given: dict[str, object] = {}
-    if wanted.embedder is not None:
-        model = wanted.embedder.strip()
+def _given(name: str, wanted: Mapping[str, Any], dimension_of: DimensionOf) -> dict[str, Any]:
+    given = {each: value for each, value in wanted.items() if each != "is_default"}
+    if "embedder" in given:
+        model = given["embedder"].strip()
         if name == GENERAL_MODE and model:
             raise ModeRefusedError(
                 "embedder",
@@ -304,12 +296,10 @@ def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[st
             except ValueError as error:
                 raise ModeRefusedError("embedder", str(error)) from None
             given["dimension"] = checked_dimension(model, dimension)
-    if wanted.description is not None:
-        given["description"] = checked_description(wanted.description).strip()
-    if wanted.default_decay is not None:
-        given["default_decay"] = wanted.default_decay
-    if wanted.prompt_overrides is not None:
-        given["prompt_overrides"] = checked_hints(wanted.prompt_overrides)
+    if "description" in given:
+        given["description"] = checked_description(given["description"]).strip()
+    if "prompt_overrides" in given:
+        given["prompt_overrides"] = checked_hints(given["prompt_overrides"])
     return given
 
 

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from deploy.options import Json
-from ingest.curator.judging import judge
-from ingest.curator.passes.connect import LEAST
+from ingest.curator.connect import LEAST, judge
 from ingest.curator.statements import statement
 
 PREDICATES = ("same_as", "expands", "qualifies", "contradicts", "update")

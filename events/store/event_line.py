@@ -63,8 +63,9 @@ class EventLine:
             row = {name: fields[name] for name in EVENT_COLUMNS if name != "data"}
             for name in ("occurred_at", "recorded_at"):
                 row[name] = datetime.fromisoformat(fields[name]).astimezone(UTC)
-            for name in ("event_id", "causation_id", "correlation_id"):
-                row[name] = fields[name] and UUID(fields[name])
+            row["event_id"] = UUID(fields["event_id"])
+            for name in ("causation_id", "correlation_id"):
+                row[name] = None if fields[name] is None else UUID(fields[name])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EventLineError(str(error)) from error
         return event_if_readable({**row, "data": self.payload})

@@ -11,7 +11,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY
 from events.store import log
-from ingest.core.documents import Documents
+from ingest.core.aggregate import Documents
 from ingest.core.evolution import evolve_changed
 from ingest.erasure import retention
 from ingest.erasure.erasure import Eraser, ErasureRefusedError

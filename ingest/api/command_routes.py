@@ -1,25 +1,28 @@
-"""Commands over HTTP: verdicts, relations, verifications, corrections, retractions."""
+"""Commands over HTTP: verdicts, relations, verifications, corrections, retractions, states of sessions."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from pydantic import Field
 
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.errors import invalid
+from events.http.errors import invalid, missing
 from events.http.fields import Instant, Name, Uuid, Words, refuse_future
 from events.platform.database import Connection
+from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.resources.cards import Accepted
+from events.types.envelope import Payload, uuid7
 from events.types.relations import CardsConnected, Predicate
+from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
 from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
-from ingest.decider import OF_THE_USER, Command, Outcome
+from ingest.decider import OF_THE_USER, Command, Keyed, Outcome, decide
 
 
 class VerdictIn(OfUser):
@@ -38,14 +41,12 @@ class RelationIn(ByAgent, OfUser):
     predicate: Predicate
     reason: Words = Field(description="why, for whoever asks later")
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
 class WithdrawIn(ByAgent, OfUser):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
 
     reason: Words = Field(description="why, for whoever asks later")
-    agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
 class _TakenBackIn(ByAgent, OfUser):
@@ -179,3 +180,48 @@ def accepted(
     assert event is not None, "the command appended its event, or an earlier one did"
     token = transactions.token(owner, event.position)
     return Accepted.made_from(event, duplicate=not outcome.changed, token=token)
+
+
+class CheckpointIn(ByAgent, OfUser):
+    """The state of a session."""
+
+    state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
+    project_id: Name = "default"
+
+
+def session_router(transactions: Transactions) -> APIRouter:
+    """Returns the route."""
+    router = routes_of("sessions")
+
+    @router.post(
+        "/v1/sessions/{session_id}/checkpoint", status_code=202, summary="Save the state of a session"
+    )
+    def save_checkpoint(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
+        owner = sender.owner(body.user_id, thing="session", field="session_id")
+        command = sender.command_of(body)
+        try:
+            check_size(body.state, "state")
+        except ReferenceInvalidError as error:
+            raise invalid(error.field, error.reason) from None
+        saved = SessionCheckpointed(session_id=session_id, project_id=body.project_id, state=body.state)
+        return accepted(transactions, owner, lambda c: checkpoint(c, owner, saved, command))
+
+    return router
+
+
+def checkpoint(
+    connection: Connection, owner: str, saved: SessionCheckpointed, command: Command
+) -> Outcome[None]:
+    """Saves the state of a session. Commands with one idempotency key count once.
+
+    Raises a 404 problem out of reach. A state may hold words of every mode, so a key that is limited to modes has none.
+    """
+    if command.reach.modes is not None or not command.reach.admits(saved.project_id, None):
+        raise missing("session", "session_id")
+    stream = checkpoint_stream(saved.project_id, saved.session_id)
+    key = f"{stream}/{command.idempotency_key or uuid7()}"
+
+    def is_repeat(first: Payload) -> bool:
+        return bool(first == saved)
+
+    return decide(Keyed(connection, owner, stream, command, key), lambda _: saved, is_repeat)

@@ -12,15 +12,14 @@ from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from ingest.api import concept_commands
 from ingest.api.command_routes import accepted
-from ingest.api.transactions import ByAgent, Sender, Sent, Transactions
+from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
 from ingest.decider import Command
 
 Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(ByAgent):
-    user_id: Name = Field(description="whose memory this is")
+class _ConceptIn(ByAgent, OfUser):
     agent_id: Name | None = None
     """the agent that concludes it; the concept is then agent_inferred"""
 

@@ -23,10 +23,9 @@ from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
 from ingest.api.transactions import Sender, Sent, Transactions
-from ingest.core import patching, review, time_travel
-from ingest.core.aggregate import CoreDocument, CoreHistory, conflict_problem
-from ingest.core.documents import Documents
-from ingest.core.review import WaitingPatch
+from ingest.core import patching, time_travel
+from ingest.core.aggregate import CoreDocument, CoreHistory, Documents, conflict_problem
+from ingest.core.patching import WaitingPatch
 from ingest.decider import Outcome
 
 _T = TypeVar("_T")
@@ -243,14 +242,16 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
                 "patch", "has operations with _event; leave it out: an approval rests on its reviewer"
             )
         return reviewed(
-            caller, user_id, queue_id, body.by, response, lambda w: review.approve(w, ops, body.reason)
+            caller, user_id, queue_id, body.by, response, lambda w: patching.approve(w, ops, body.reason)
         )
 
     @router.post("/v1/memory/{user_id}/queue/{queue_id}/refuse", summary="Refuse a waiting patch")
     def refuse_patch(
         user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer, response: Response
     ) -> MemoryChanged:
-        return reviewed(caller, user_id, queue_id, body.by, response, lambda w: review.refuse(w, body.reason))
+        return reviewed(
+            caller, user_id, queue_id, body.by, response, lambda w: patching.refuse(w, body.reason)
+        )
 
     def reviewed(
         caller: Principal,

@@ -74,10 +74,8 @@ def curator_router(transactions: Transactions, settings: Settings) -> APIRouter:
     return router
 
 
-class InsightRetractIn(OfUser):
+class InsightRetractIn(UndoRunIn):
     """Why an insight is wrong."""
-
-    reason: Annotated[str, *storable(1000)] = Field(description="why, for whoever asks later")
 
 
 def insight_router(transactions: Transactions) -> APIRouter:

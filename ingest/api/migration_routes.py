@@ -23,13 +23,10 @@ from ingest.api.core_routes import document_owner
 from ingest.api.transactions import Sent, Transactions
 from ingest.api.turn_input import MAX_TURNS
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
-from ingest.core.documents import Documents
+from ingest.core.aggregate import Documents
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError
-from ingest.migration import rehearsal
-from ingest.migration.memories import Memory, TextInvalidError, told_name
-from ingest.migration.reading import Format, read
-from ingest.migration.rehearsal import rehearse
-from ingest.migration.report import Follower, Report
+from ingest.migration.report import MOST_REHEARSED, Follower, Report, rehearse
+from ingest.migration.texts import Format, Memory, TextInvalidError, read, told_name
 from ingest.migration.turns import Migration, Terms, begin, check, migration_of
 
 MAX_TEXT_BYTES = 128 * 1024
@@ -157,9 +154,9 @@ def migration_router(
             ) from error
 
     def rehearsed(migration: Migration, now: datetime) -> Report:
-        if len(migration.turns) > rehearsal.MOST:
+        if len(migration.turns) > MOST_REHEARSED:
             raise invalid(
-                "dry_run", f"takes at most {rehearsal.MOST} sentences, not {len(migration.turns)}; send fewer"
+                "dry_run", f"takes at most {MOST_REHEARSED} sentences, not {len(migration.turns)}; send fewer"
             )
         try:
             return transactions.run(

@@ -25,7 +25,7 @@ from ingest.api import commands
 from ingest.api.command_routes import accepted
 from ingest.api.transactions import OfUser, Sender, Transactions
 from ingest.decider import Outcome
-from ingest.modes import Declaration, UserModes, reembed_everybody
+from ingest.modes import UserModes, reembed_everybody
 
 _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
@@ -107,7 +107,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
 
     @router.put("/v1/modes/{name}", summary="Declare a mode, or declare it anew")
     def declare_mode(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
-        wanted = Declaration(**body.model_dump(exclude={"user_id", "project_id"}))
+        own = ModeIn.model_fields.keys() - _Scoped.model_fields.keys()
+        wanted = {name: value for name, value in body if name in own and value is not None}
 
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
             return mode_commands.declare(modes, body.project_id, name, wanted, dimension_of)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import Field
 
 from events.access.principal import Principal
@@ -13,25 +13,29 @@ from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.body import Body
 from events.http.errors import ProblemError, invalid, missing
-from events.http.fields import Name, Words
+from events.http.fields import Name, Uuid, Words
 from events.platform.database import Connection
 from events.references.declarations import is_member, kind_of, members
 from events.references.kinds.kind import Kind
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference
+from events.resources import references as resources
 from events.resources.references import (
     DeclaredKind,
+    RefusedProposal,
+    RetractedCard,
     Team,
     WrittenReference,
 )
 from events.types.references import MAX_VERSION, ReferenceName, TeamMemberAdded, TeamMemberRemoved, Tier
-from ingest.api.transactions import Sender, Sent, Transactions
+from ingest.api.transactions import OfUser, Sender, Sent, Transactions
 from ingest.decider import Command, Outcome
-from ingest.references import declarations, reference_commands
+from ingest.references import declarations, proposals, reference_commands
 from ingest.references.reference_commands import ReferenceStream, not_found
 
 _ETAG = re.compile(r'(?:W/)?"(\d{1,18})"')
 
+PathName = Annotated[Name, Path()]
 IfMatch = Annotated[
     str | None, Header(max_length=100, description='the version in quotes, as in the ETag: "7"')
 ]
@@ -252,12 +256,12 @@ def declaration_router(transactions: Transactions) -> APIRouter:
         "/v1/teams/{team_id}/members/{member}",
         summary="Add a member to a team; the first member adds oneself",
     )
-    def add_team_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
+    def add_team_member(team_id: PathName, member: PathName, body: MemberIn, caller: Writer) -> Team:
         return changed(caller, TeamMemberAdded(team_id=team_id, member=member, by=body.user_id))
 
     @router.delete("/v1/teams/{team_id}/members/{member}", summary="Remove a member from a team")
     def remove_team_member(
-        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
+        team_id: PathName, member: PathName, caller: Writer, user_id: Annotated[Name, Query()]
     ) -> Team:
         return changed(caller, TeamMemberRemoved(team_id=team_id, member=member, by=user_id))
 
@@ -267,8 +271,6 @@ def declaration_router(transactions: Transactions) -> APIRouter:
             owner_of(caller, user_id, thing="team", field="team_id")
         if not caller.reach.admits("default", None):
             raise missing("team", "team_id")
-        for field, value in (("team_id", team_id), ("member", change.member)):
-            _check_path(field, value)
         command = Command(actor=f"user/{change.by}", at=datetime.now(UTC))
 
         def run(connection: Connection) -> Team:
@@ -281,6 +283,44 @@ def declaration_router(transactions: Transactions) -> APIRouter:
     return router
 
 
-def _check_path(field: str, value: str) -> None:
-    if not value.strip() or len(value.encode()) > 512:
-        raise invalid(field, "must be 1 to 512 bytes long")
+class ApproveProposalIn(OfUser):
+    """Applies a proposal."""
+
+
+class RefuseProposalIn(ApproveProposalIn):
+    """Refuses a proposal."""
+
+    reason: Words | None = None
+
+
+def proposal_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of proposals."""
+    router = routes_of("references")
+
+    @router.post("/v1/proposals/{proposal_id}/accept", summary="Apply an op that prose asked for")
+    def approve_proposal(
+        proposal_id: Uuid, body: ApproveProposalIn, caller: Writer
+    ) -> resources.Reference | RetractedCard:
+        owner, command = sent(caller, body)
+        outcome = transactions.run(owner, lambda c: proposals.approve(c, owner, proposal_id, command))
+        if isinstance(outcome, proposals.Retraction):
+            return RetractedCard(
+                proposal_id=proposal_id,
+                status="approved",
+                card_id=outcome.card_id,
+                content=outcome.content,
+                events=outcome.events,
+            )
+        return resources.Reference.made_from(outcome.state)
+
+    @router.post("/v1/proposals/{proposal_id}/refuse", summary="Refuse an op that prose asked for")
+    def refuse_proposal(proposal_id: Uuid, body: RefuseProposalIn, caller: Writer) -> RefusedProposal:
+        owner, command = sent(caller, body)
+        transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
+        return RefusedProposal(proposal_id=proposal_id, status="refused")
+
+    def sent(caller: Principal, body: ApproveProposalIn) -> tuple[str, Command]:
+        owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")
+        return owner, Sender(caller).command(f"user/{body.user_id}")
+
+    return router

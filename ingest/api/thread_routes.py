@@ -1,6 +1,11 @@
-"""The commands of threads over HTTP."""
+"""The commands of threads, and their routes. A thread only grows, so an agent may send each of the commands.
 
-from collections.abc import Callable
+Every command is decided under a lock of the user's threads (:mod:`ingest.decider`). A command that changes nothing
+appends no more than its key.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
@@ -8,14 +13,154 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from events.http.answering import routes_of
+from events.http.errors import conflict, invalid, missing
 from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection
+from events.resources import threads as resources
+from events.resources.resource import plain
 from events.resources.threads import WrittenThread
-from events.threads import Thread
-from ingest.api import thread_commands
-from ingest.api.thread_commands import UserThreads
+from events.threads import Thread, threads_of
+from events.types.envelope import Event, Payload
+from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from ingest.api.commands import kinds_of, reached
 from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
-from ingest.decider import Outcome
+from ingest.decider import Command, Outcome, UserStream, decide
+
+MAX_THREADS = 500
+"""The most threads of one user."""
+MAX_CARDS = 10_000
+"""The most cards of one thread."""
+Threads = dict[UUID, Thread]
+
+
+class UserThreads(UserStream[Threads, Thread]):
+    """The threads of a user, of which a command changes the one with ``thread_id``. None: the command opens one."""
+
+    name = STREAM
+    keyed = "thread"
+
+    def __init__(
+        self, connection: Connection, owner: str, command: Command, thread_id: UUID | None = None
+    ) -> None:
+        super().__init__(connection, owner, command)
+        self.thread_id = thread_id
+
+    def load(self) -> Threads:
+        return threads_of(self.connection, self.owner)
+
+    def present(self, state: Threads, event: Event | None = None) -> Thread:
+        thread_id = self.thread_id or (event and event.event_id)
+        thread = state.get(thread_id) if thread_id else None
+        if thread is None or not self.command.reach.admits(thread.project_id, thread.mode):
+            raise missing("thread", "thread_id")
+        return thread
+
+
+def open_thread(
+    threads: UserThreads, title: str, project_id: str, mode: str | None, reason: str | None
+) -> Outcome[Thread]:
+    """Opens a thread. Raises 404 for a project or mode out of reach, and 409 with the open thread of this title."""
+    if not threads.command.reach.admits(project_id, mode):
+        raise missing("project", "project_id")
+    opened = ThreadOpened(title=title, project_id=project_id, mode=mode, reason=reason)
+
+    def rule(known: Threads) -> Payload:
+        _refuse_taken(known, title, project_id, mode)
+        if len(known) >= MAX_THREADS:
+            raise invalid("title", f"there are {MAX_THREADS} threads, which is the most a user can have")
+        return opened
+
+    return decide(threads, rule, lambda first: first == opened)
+
+
+def add_cards(
+    threads: UserThreads, card_ids: Sequence[UUID], reason: str, confidence: float
+) -> Outcome[Thread]:
+    """Adds cards to a thread. Cards that it has already are left out.
+
+    Raises 404 for a card that the user has not within reach, and 422 for a full thread.
+    """
+    given = CardsThreaded(
+        thread_id=_id(threads), card_ids=tuple(dict.fromkeys(card_ids)), reason=reason, confidence=confidence
+    )
+    connection, owner, reach = threads.connection, threads.owner, threads.command.reach
+
+    def rule(known: Threads) -> Payload | None:
+        thread = threads.present(known)
+        kinds = kinds_of(connection, owner, *given.card_ids)
+        for card in given.card_ids:
+            if card not in kinds or not reached(connection, owner, reach, card):
+                raise missing("card", "card_ids")
+        fresh = tuple(card for card in given.card_ids if card not in thread.cards)
+        if len(thread.cards) + len(fresh) > MAX_CARDS:
+            raise invalid("card_ids", f"make more than {MAX_CARDS:,} cards; open another thread")
+        return replace(given, card_ids=fresh) if fresh else None
+
+    def is_repeat(first: Payload) -> bool:
+        return isinstance(first, CardsThreaded) and (
+            first.thread_id == given.thread_id and set(first.card_ids) <= set(given.card_ids)
+        )
+
+    return decide(threads, rule, is_repeat)
+
+
+def rename(threads: UserThreads, title: str) -> Outcome[Thread]:
+    """Gives a thread another title. Raises 409 with the open thread that has it."""
+    wanted = ThreadRenamed(thread_id=_id(threads), title=title)
+
+    def rule(known: Threads) -> Payload | None:
+        thread = threads.present(known)
+        if thread.title == title:
+            return None
+        _refuse_taken(known, title, thread.project_id, thread.mode)
+        return wanted
+
+    return decide(threads, rule, lambda first: first == wanted)
+
+
+def close(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
+    """Closes a thread. A closed one stays as it is."""
+    wanted = ThreadClosed(thread_id=_id(threads), reason=reason)
+
+    def rule(known: Threads) -> Payload | None:
+        return None if threads.present(known).status == "closed" else wanted
+
+    return decide(threads, rule, lambda first: _is_of(first, ThreadClosed, threads))
+
+
+def reopen(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
+    """Opens a closed thread again. An open one stays as it is."""
+
+    def rule(known: Threads) -> Payload | None:
+        thread = threads.present(known)
+        if thread.status == "open":
+            return None
+        same = {name: getattr(thread, name) for name in ("title", "project_id", "mode", "thread_id")}
+        return ThreadOpened(**same, reason=reason)
+
+    return decide(threads, rule, lambda first: _is_of(first, ThreadOpened, threads))
+
+
+def _is_of(first: Payload, kind: type[ThreadClosed | ThreadOpened], threads: UserThreads) -> bool:
+    return isinstance(first, kind) and first.thread_id == threads.thread_id
+
+
+def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None) -> None:
+    for each in known.values():
+        same = (each.project_id, each.mode) == (project_id, mode)
+        if same and each.status == "open" and each.title.casefold() == title.casefold():
+            raise conflict(
+                "Exists",
+                "title",
+                "an open thread has this title; add cards to it, or choose another title",
+                current=plain(resources.Thread.made_from(each)),
+            )
+
+
+def _id(threads: UserThreads) -> UUID:
+    assert threads.thread_id is not None, "only the opening of a thread has no id yet"
+    return threads.thread_id
+
 
 Title = Annotated[str, *storable(200)]
 Reason = Annotated[str, *storable(1000)]
@@ -58,34 +203,34 @@ def thread_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of threads."""
     router = routes_of("threads")
 
-    @router.post("/v1/threads", status_code=201, summary="Open a thread")
-    def open_thread(body: ThreadIn, sender: Sent) -> WrittenThread:
+    @router.post("/v1/threads", status_code=201, summary="Open a thread", operation_id="open_thread")
+    def create_thread(body: ThreadIn, sender: Sent) -> WrittenThread:
         owner, command = sender.owner(body.user_id), sender.command_of(body, f"user/{body.user_id}")
 
         def run(connection: Connection) -> Outcome[Thread]:
             threads = UserThreads(connection, owner, command)
-            return thread_commands.open_thread(threads, body.title, body.project_id, body.mode, body.reason)
+            return open_thread(threads, body.title, body.project_id, body.mode, body.reason)
 
         return transactions.written(WrittenThread, owner, run)
 
     @router.post("/v1/threads/{thread_id}/cards", summary="Add cards to a thread")
     def thread_cards(thread_id: Uuid, body: ThreadCardsIn, sender: Sent) -> WrittenThread:
         def run(threads: UserThreads) -> Outcome[Thread]:
-            return thread_commands.add_cards(threads, body.card_ids, body.reason, body.confidence)
+            return add_cards(threads, body.card_ids, body.reason, body.confidence)
 
         return changed(sender, thread_id, body, run)
 
     @router.post("/v1/threads/{thread_id}/rename", summary="Give a thread another title")
     def rename_thread(thread_id: Uuid, body: ThreadRenameIn, sender: Sent) -> WrittenThread:
-        return changed(sender, thread_id, body, lambda t: thread_commands.rename(t, body.title))
+        return changed(sender, thread_id, body, lambda t: rename(t, body.title))
 
     @router.post("/v1/threads/{thread_id}/close", summary="Close a thread")
     def close_thread(thread_id: Uuid, body: ThreadReasonIn, sender: Sent) -> WrittenThread:
-        return changed(sender, thread_id, body, lambda t: thread_commands.close(t, body.reason))
+        return changed(sender, thread_id, body, lambda t: close(t, body.reason))
 
     @router.post("/v1/threads/{thread_id}/reopen", summary="Open a closed thread again")
     def reopen_thread(thread_id: Uuid, body: ThreadReasonIn, sender: Sent) -> WrittenThread:
-        return changed(sender, thread_id, body, lambda t: thread_commands.reopen(t, body.reason))
+        return changed(sender, thread_id, body, lambda t: reopen(t, body.reason))
 
     def changed(
         sender: Sender, thread_id: UUID, body: _Sent, run: Callable[[UserThreads], Outcome[Thread]]

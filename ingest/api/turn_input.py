@@ -118,18 +118,19 @@ class ConversationIn(
 def turns_said(conversation: Mapping[str, object]) -> list[object]:
     """Returns the messages of a conversation as turns that are not checked yet. Raises a 422 problem."""
     shared = {name: value for name, value in conversation.items() if name != "messages"}
-    for name in shared:
-        if name not in _OF_CONVERSATIONS:
-            raise invalid(
-                name[:40],
-                f"is not a field of a conversation; allowed are messages, {', '.join(_OF_CONVERSATIONS)}",
-            )
+    _refuse_unknown(shared, "conversation", ("messages", *_OF_CONVERSATIONS))
     messages = conversation["messages"]
     if not isinstance(messages, list):
         raise invalid("messages", 'must be a list of messages, such as {"role": "user", "content": "Hello"}')
     if not messages:
         raise invalid("messages", "is an empty list; give at least one message")
     return [_turn(message, shared, index) for index, message in enumerate(messages)]
+
+
+def _refuse_unknown(given: Mapping[str, object], what: str, allowed: Sequence[str], **where: int) -> None:
+    for name in given:
+        if name not in allowed:
+            raise invalid(name[:40], f"is not a field of a {what}; allowed are {', '.join(allowed)}", **where)
 
 
 def field_of_message(field: str, message: Mapping[str, object]) -> str:
@@ -142,13 +143,7 @@ def field_of_message(field: str, message: Mapping[str, object]) -> str:
 def _turn(message: object, shared: Mapping[str, object], index: int) -> object:
     if not isinstance(message, dict):
         raise invalid("messages", "must be a list of objects", index=index)
-    for name in message:
-        if name not in _OF_MESSAGES:
-            raise invalid(
-                name[:40],
-                f"is not a field of a message; allowed are {', '.join(_OF_MESSAGES)}",
-                index=index,
-            )
+    _refuse_unknown(message, "message", _OF_MESSAGES, index=index)
     own = {name: value for name, value in message.items() if value is not None}
     turn = {**shared, **own}
     turn[_TEXT] = _words(turn.pop(_CONTENT, None), index)
@@ -179,22 +174,6 @@ def _words(content: object, index: int) -> str:
             )
         words.append(part["text"])
     return "\n".join(words)
-
-
-def conversation_schema() -> dict[str, object]:
-    """Returns the JSON Schema of a conversation, with every part at its place."""
-    schema = ConversationIn.model_json_schema()
-    parts = schema.pop("$defs")
-
-    def placed(value: object) -> Any:
-        if isinstance(value, dict):
-            if "$ref" in value:
-                return placed(parts[value["$ref"].rpartition("/")[2]])
-            return {name: placed(each) for name, each in value.items()}
-        return [placed(each) for each in value] if isinstance(value, list) else value
-
-    placed_schema: dict[str, object] = placed(schema)
-    return placed_schema
 
 
 class TurnIn(
@@ -271,9 +250,16 @@ def refuse_unreached(turns: Sequence[dict[str, str]], caller: Principal) -> None
 @cache
 def body_schema() -> dict[str, object]:
     """Returns the JSON Schema of the body: a turn, a list of turns, or a conversation."""
-    turn = TurnIn.model_json_schema()
+    turn, conversation = TurnIn.model_json_schema(), ConversationIn.model_json_schema()
+    parts = conversation.pop("$defs")
+
+    def placed(value: object) -> Any:
+        if isinstance(value, dict):
+            if "$ref" in value:
+                return placed(parts[value["$ref"].rpartition("/")[2]])
+            return {name: placed(each) for name, each in value.items()}
+        return [placed(each) for each in value] if isinstance(value, list) else value
+
+    turns = {"type": "array", "items": turn, "minItems": 1, "maxItems": MAX_TURNS}
     # The schema is part of the document of the service, so the parts of a conversation are at their places.
-    conversation = conversation_schema()
-    return {
-        "oneOf": [turn, {"type": "array", "items": turn, "minItems": 1, "maxItems": MAX_TURNS}, conversation]
-    }
+    return {"oneOf": [turn, turns, placed(conversation)]}

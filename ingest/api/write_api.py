@@ -40,7 +40,7 @@ from events.types.queue_entry import QueueKey
 from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
 from events.types.turn_contract import FIELDS, turn_key
 from ingest.api import chores
-from ingest.api.command_routes import command_router
+from ingest.api.command_routes import command_router, session_router
 from ingest.api.concept_routes import concept_router
 from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.curator_routes import curator_router, insight_router
@@ -50,21 +50,17 @@ from ingest.api.mode_routes import mode_router
 from ingest.api.operation_routes import operation_router, status_router
 from ingest.api.people_routes import people_router
 from ingest.api.problem_routes import problem_router
-from ingest.api.proposal_routes import proposal_router
-from ingest.api.reference_routes import declaration_router, reference_router
+from ingest.api.reference_routes import declaration_router, proposal_router, reference_router
 from ingest.api.schema_routes import schema_router
-from ingest.api.session_routes import session_router
 from ingest.api.thread_routes import thread_router
 from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.api.webhook_routes import webhook_router
-from ingest.core.documents import Documents, NoDocuments
-from ingest.erasure.derived import Derived
-from ingest.erasure.erasure import Eraser
+from ingest.core.aggregate import Documents, NoDocuments
+from ingest.erasure.erasure import Derived, Eraser
 from ingest.extraction.choosing import create_extractor
-from ingest.recording.intake import QueueHealth, open_intake
-from ingest.recording.overviews import Overviews
+from ingest.recording.intake import Overviews, QueueHealth, open_intake
 
 logger = logging.getLogger(__name__)
 _T = TypeVar("_T")

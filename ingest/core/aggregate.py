@@ -1,12 +1,13 @@
-"""The core document of a user as commands decide on it (:mod:`ingest.decider`).
+"""The core document of a user as commands decide on it (:mod:`ingest.decider`), and the port to documents.
 
 A command folds the document at the end of the log. When another event of the user came between, the append is taken
 back and the command is decided again. What was decided is therefore what every fold of the log makes of the event,
 whatever the projector's lag is.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Protocol
 from uuid import UUID
 
 from events.core.fold import Present
@@ -16,8 +17,46 @@ from events.platform.database import Connection
 from events.references.reference_log import lock
 from events.types.core import STREAM, PatchQueued, PatchRefused
 from events.types.envelope import Event
-from ingest.core.documents import Documents
 from ingest.decider import Aggregate, Command
+
+
+class Documents(Protocol):
+    """Reads documents on a connection of the caller, within the transaction of the caller."""
+
+    def present(
+        self, connection: Connection, storage_id: str, *, history: bool = False, entries: Iterable[UUID] = ()
+    ) -> Present:
+        """Returns the present document of a user; the empty one of a user of whom nothing is known.
+
+        With ``history`` it has all changes, and with ``entries`` these entries of the queue and the open ones.
+        """
+
+    def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:
+        """True when the log has an event between two positions that may change the document."""
+
+    def keys_of_others(self, connection: Connection, storage_id: str) -> list[list[str]]:
+        """Returns the keys that other users of the tenant made, a list for each user. At most 500 users count."""
+
+    def changed_users(self, connection: Connection, since: datetime, after: str) -> list[str]:
+        """Returns the next users, of all tenants, whose documents changed since an instant, in order."""
+
+
+class NoDocuments:
+    """The documents of a process that cannot fold them. Every command gets a 503 problem."""
+
+    def present(
+        self, connection: Connection, storage_id: str, *, history: bool = False, entries: Iterable[UUID] = ()
+    ) -> Present:
+        raise ProblemError(503, "Documents unavailable", "this process does not fold documents")
+
+    def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:
+        return False
+
+    def keys_of_others(self, connection: Connection, storage_id: str) -> list[list[str]]:
+        return []
+
+    def changed_users(self, connection: Connection, since: datetime, after: str) -> list[str]:
+        return []
 
 
 class CoreDocument(Aggregate[Present, int]):

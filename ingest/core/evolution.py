@@ -20,8 +20,7 @@ from events.store.log import AppendConflictError
 from events.types.core import SchemaPromoted, SchemaProposed, SchemaReverted
 from events.types.envelope import Payload
 from events.types.json_values import Json
-from ingest.core.aggregate import CoreHistory
-from ingest.core.documents import Documents
+from ingest.core.aggregate import CoreHistory, Documents
 from ingest.decider import Command, Outcome, decide
 
 logger = logging.getLogger(__name__)

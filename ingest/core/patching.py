@@ -1,6 +1,6 @@
-"""Patches of the core document: applied as a whole, or queued with the reason."""
+"""Patches of the core document: applied as a whole, or queued with the reason until somebody answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,14 +20,15 @@ from events.core.patches import (
     shown,
 )
 from events.core.pointers import MISSING, index_of, split, value_at
-from events.core.proposals import MAX_WAITING, undone
+from events.core.proposals import MAX_WAITING, approved, undone
 from events.core.schema import META, check_document, check_protected
-from events.core.state import CoreState
-from events.http.errors import conflict
+from events.core.state import CoreState, QueueEntry
+from events.http.errors import conflict, missing
+from events.platform.database import Connection
 from events.references.reference_log import share_owner
-from events.types.core import CorePatched, Fault, PatchQueued
+from events.types.core import CorePatched, Fault, PatchApproved, PatchQueued, PatchRefused
 from events.types.envelope import Payload
-from ingest.core.aggregate import CoreDocument, as_sent
+from ingest.core.aggregate import CoreDocument, Documents, as_sent, conflict_problem
 from ingest.decider import Command, Decision, Outcome, decide
 
 HOPELESS: frozenset[Fault] = frozenset(("protected", "schema"))
@@ -207,3 +208,81 @@ def _is_repeat(first: Payload, ops: Sequence[Op]) -> bool:
 
 def _without_indexes(pointer: str | None) -> list[str | None]:
     return [None if index_of(token) is not None else token for token in split(pointer or "")]
+
+
+class WaitingPatch(CoreDocument):
+    """The document of a user with a patch that waits in its queue."""
+
+    def __init__(
+        self, connection: Connection, documents: Documents, owner: str, command: Command, queue_id: UUID
+    ) -> None:
+        super().__init__(connection, documents, owner, command)
+        self.queue_id = queue_id
+        self.entries = [queue_id]
+
+
+def approve(patch: WaitingPatch, ops: Sequence[Op] | None, reason: str | None) -> Outcome[int]:
+    """Applies a waiting patch without the tests of its author, or ``ops`` in its place.
+
+    Raises a 404 problem for an unknown entry, and 409 for one that has an answer or a patch that still does not fit.
+    """
+
+    def approval(present: Present, entry: QueueEntry) -> Payload:
+        held = present.state.document
+        waiting = redirected(held, entry.patch)
+        try:
+            if ops is None:
+                wanted = approved(held, entry) if entry.kind == "proposal" else waiting
+                stored, guards = _without_tests(check_protected([dict(op) for op in wanted]), entry.guards)
+                if not guards:
+                    _, stored, guards = guarded(held, stored)
+            else:
+                _, stored, guards = guarded(held, check_protected(redirected(held, ops)))
+            changed, done = followed(held, stored, guards)
+            check_document(changed, done)
+        except PatchConflictError as error:
+            raise conflict_problem(error, present.state.version) from None
+        return PatchApproved(
+            queue_id=patch.queue_id,
+            patch=tuple(dict(op) for op in done),
+            guards=guards,
+            by=patch.command.actor,
+            reason=reason,
+            confidence=entry.confidence,
+            turn_ids=entry.turn_ids,
+        )
+
+    return _answer(patch, approval)
+
+
+def refuse(patch: WaitingPatch, reason: str | None) -> Outcome[int]:
+    """Refuses a waiting patch. Raises the problems of :func:`approve`."""
+
+    def refusal(_: Present, __: QueueEntry) -> Payload:
+        return PatchRefused(queue_id=patch.queue_id, by=patch.command.actor, reason=reason)
+
+    return _answer(patch, refusal)
+
+
+def _answer(patch: WaitingPatch, answer: Callable[[Present, QueueEntry], Payload]) -> Outcome[int]:
+    def rule(present: Present) -> Decision:
+        payload = answer(present, _open(present, patch.queue_id))
+        return Decision(payload=payload, key=f"core-answer/{patch.queue_id}")
+
+    return decide(patch, rule)
+
+
+def _without_tests(ops: Sequence[Op], guards: Sequence[int]) -> tuple[list[Op], tuple[int, ...]]:
+    kept = [index for index, op in enumerate(ops) if index in guards or op["op"] != "test"]
+    return [ops[index] for index in kept], tuple(
+        number for number, index in enumerate(kept) if index in guards
+    )
+
+
+def _open(present: Present, queue_id: UUID) -> QueueEntry:
+    entry = present.fold.entry(queue_id)
+    if entry is None:
+        raise missing("waiting patch", "queue_id")
+    if entry.status != "open":
+        raise conflict("Answered", "queue_id", f"this patch is {entry.status} already", settled=entry.status)
+    return entry

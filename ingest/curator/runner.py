@@ -23,14 +23,10 @@ from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.people import PersonMergeProposed
 from events.types.threads import STREAM as THREADS
 from events.types.threads import ThreadOpened
-from ingest.curator.asking import AnyPair, Asked, Asker, version
-from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.passes.connect import connect
-from ingest.curator.passes.consolidation import consolidate
-from ingest.curator.passes.patterns import patterns
-from ingest.curator.passes.threads import threads
-from ingest.curator.passes.undecided import MOST_PAIRS, undecided, unsure_people
-from ingest.curator.proposals import Pass, Proposal, merge_digest, person_merge
+from ingest.curator.asking import MOST_PAIRS, Asked, Asker, undecided, unsure_people, version
+from ingest.curator.connect import connect
+from ingest.curator.memory import Memory, MemoryCard, Pass, Proposal, merge_digest, person_merge
+from ingest.curator.passes import consolidate, patterns, threads
 
 
 def conclude(memory: Memory) -> list[Proposal]:
@@ -171,7 +167,7 @@ def _curate(
     asked = Asked()
     if asker is not None:
         people = unsure_people(memory)
-        pairs: list[AnyPair] = [*people, *undecided(memory, proposals)[: MOST_PAIRS - len(people)]]
+        pairs = [*people, *undecided(memory, proposals)[: MOST_PAIRS - len(people)]]
         if asker.affords(connection, owner, pairs):
             asked = Asked(pairs=tuple(pairs)) if dry_run else asker.ask(owner, pairs)
             proposals = _new(memory, [*proposals, *asked.proposals])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
 import orjson
@@ -21,16 +22,15 @@ from events.platform.database import Connection, one_row, rows_of, statement
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY, connect_redis
 from events.references import reference_log
-from events.sealing import keystore as sealing
+from events.sealing import keystore
 from events.store import asking, log
-from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.envelope import Appended, Event, NewEvent, partition_of, uuid7
 from events.types.modes import STREAM as MODES
 from events.types.tenancy import storage_id as storage_id_of
 from events.types.tombstones import STREAM, ErasureKind, ErasureReason, SubjectErased, digest_of
 from events.types.turn_contract import turn_key
 from events.types.turns import TurnRecorded
 from ingest.erasure import tombstones
-from ingest.erasure.derived import Derived, Keystore
 from ingest.erasure.selection import Selection, events_of, is_readable
 from ingest.recording import forgotten_entries
 from ingest.recording.forgotten_entries import Fields, ForgottenEntries
@@ -94,33 +94,55 @@ class Request:
     erasure_id: UUID = field(default_factory=uuid7)
     digest: str | None = None
 
+    @property
+    def subject_digest(self) -> str:
+        return self.digest or digest_of(self.kind, self.subject)
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A tombstone before it is appended. ``read_up_to`` is the last position that the erasure read.
 
-    ``positions`` and ``event_ids`` are None for every event of the user. ``waiting`` are the ids of turns that left the
-    queue. ``said_again`` are events to append in the place of erased ones.
+@dataclass(slots=True)
+class _Gone:
+    """The events that go, and what is said again in their place. ``read_up_to`` is the last position that was read.
+
+    ``page`` are those of the events whose words must still be forgotten.
     """
 
-    request: Request
-    storage_id: str
-    positions: list[int] | None
-    event_ids: list[UUID] | None
-    waiting: set[str]
-    said_again: list[NewEvent]
-    read_up_to: int
+    event_ids: list[UUID] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    said_again: list[NewEvent] = field(default_factory=list)
+    read_up_to: int = 0
+    page: list[Event] = field(default_factory=list)
+
+    def parts(self) -> list[list[int]]:
+        """Returns the positions in parts that a tombstone holds."""
+        starts = range(0, max(1, len(self.positions)), _EVENTS_A_TOMBSTONE)
+        return [self.positions[start : start + _EVENTS_A_TOMBSTONE] for start in starts]
+
+
+class Derived(Protocol):
+    """Tables that were derived from events. Every method runs in the transaction of the erasure.
+
+    ``hold`` keeps others from deriving anything of the user until the transaction ends. ``forget`` deletes what was
+    derived from ``event_ids``, or everything of the user for None, and returns the numbers of deleted rows by name.
+    ``forget_words`` deletes what is kept under the words of ``events`` without a user.
+    """
+
+    name: str
+
+    def hold(self, connection: Connection, storage_id: str) -> None: ...
+
+    def forget(
+        self, connection: Connection, storage_id: str, event_ids: Sequence[UUID] | None
+    ) -> dict[str, int]: ...
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int: ...
 
 
 class Eraser:
     """Erases. ``derived`` are all tables with derived rows. Several erasers may run at once."""
 
-    def __init__(
-        self, settings: Settings, derived: Sequence[Derived], *, keystore: Keystore = sealing
-    ) -> None:
+    def __init__(self, settings: Settings, derived: Sequence[Derived]) -> None:
         self._settings = settings
         self._derived = sorted(derived, key=lambda one: one.name)
-        self._keystore = keystore
 
     def erase(
         self,
@@ -209,10 +231,11 @@ class Eraser:
             asking.lock(connection, storage_id, MODES)
             if stopped:
                 log.stop_appends(connection, storage_id)
-            gone, read_up_to, said_again = self._select(connection, storage_id, selects, done)
-            event_ids = None if selects is None else [event_id for event_id, _ in gone]
+            gone = _Gone()
+            self._select(connection, storage_id, selects, done, gone)
+            event_ids = None if selects is None else gone.event_ids
             waiting = set() if queue is None else queue.turn_ids.get(storage_id, set())
-            if not gone and not waiting:
+            if not gone.event_ids and not waiting:
                 return done
             for each in self._derived:
                 done.counts.update(each.forget(connection, storage_id, event_ids))
@@ -221,15 +244,14 @@ class Eraser:
             if event_ids is None:
                 # What arrived during the reading goes, too. The key can then be destroyed with nothing left unread.
                 log.stop_appends(connection, storage_id)
-                tail, read_up_to, _ = self._select(connection, storage_id, None, done, after=read_up_to)
-                gone += tail
-                self._keystore.destroy_subject(connection, storage_id)
+                self._select(connection, storage_id, None, done, gone)
+                keystore.destroy_subject(connection, storage_id)
             elif event_ids:
-                self._keystore.destroy_events(connection, storage_id, event_ids)
-            positions = None if selects is None else [position for _, position in gone]
-            tombstone = _Draft(request, storage_id, positions, event_ids, waiting, said_again, read_up_to)
-            self._append(connection, tombstone, done, began)
-            self._check_unreadable(connection, storage_id, [position for _, position in gone])
+                keystore.destroy_events(connection, storage_id, event_ids)
+            positions = [None] if event_ids is None else gone.parts()
+            appended = self._append(connection, storage_id, request, positions, waiting, gone)
+            self._keep(connection, storage_id, request, event_ids, done, began, appended)
+            self._check_unreadable(connection, storage_id, gone.positions)
             if queue is not None:
                 self._queue_done(connection, request.erasure_id, storage_id)
         return done
@@ -240,56 +262,48 @@ class Eraser:
         storage_id: str,
         selects: Selects | None,
         done: UserErasure,
-        after: int = 0,
-    ) -> tuple[list[tuple[UUID, int]], int, list[NewEvent]]:
-        """Returns (id and position of each event to erase, last position read, events to append in their place)."""
-        gone: list[tuple[UUID, int]] = []
-        page: list[Event] = []
-        read_up_to = after
-
-        def take(event: Event) -> None:
-            gone.append((event.event_id, event.position))
-            name = "turns" if isinstance(event.payload, TurnRecorded) else "other events"
-            done.counts[name] += 1
-            page.append(event)
-            if len(page) >= _PAGE:
-                forget_words()
-
-        def forget_words() -> None:
-            for each in self._derived:
-                if number := each.forget_words(connection, page):
-                    done.counts[f"{each.name} cache"] += number
-            page.clear()
-
-        said_again: list[NewEvent] = []
+        gone: _Gone,
+    ) -> None:
+        """Adds to ``gone`` what goes of the events after its last position, and forgets the words of these events."""
         if selects is None:
-            for event in events_of(connection, storage_id, after):
-                read_up_to = event.position
+            for event in events_of(connection, storage_id, gone.read_up_to):
+                gone.read_up_to = event.position
                 if is_readable(event):
-                    take(event)
+                    self._take(connection, event, done, gone)
         else:
             selection = selects(connection, storage_id)
-            read_up_to, said_again = selection.read_up_to, selection.said_again
+            gone.read_up_to, gone.said_again = selection.read_up_to, selection.said_again
             for event in selection.events:
-                take(event)
-        forget_words()
-        return gone, read_up_to, said_again
+                self._take(connection, event, done, gone)
+        self._forget_words(connection, done, gone)
 
-    def _append(self, connection: Connection, draft: _Draft, done: UserErasure, began: datetime) -> None:
-        """Appends the tombstones, and keeps them in the table. Raises :class:`_MovedError`."""
-        request, storage_id, positions = draft.request, draft.storage_id, draft.positions
-        subject = request.digest or digest_of(request.kind, request.subject)
-        parts: list[list[int] | None] = [None]
-        if positions is not None:
-            parts = [
-                positions[start : start + _EVENTS_A_TOMBSTONE]
-                for start in range(0, max(1, len(positions)), _EVENTS_A_TOMBSTONE)
-            ]
-        named: list[tuple[list[int] | None, str]] = [
-            (part, f"erasure/{request.erasure_id}/{number}") for number, part in enumerate(parts)
-        ]
+    def _take(self, connection: Connection, event: Event, done: UserErasure, gone: _Gone) -> None:
+        gone.event_ids.append(event.event_id)
+        gone.positions.append(event.position)
+        done.counts["turns" if isinstance(event.payload, TurnRecorded) else "other events"] += 1
+        gone.page.append(event)
+        if len(gone.page) >= _PAGE:
+            self._forget_words(connection, done, gone)
+
+    def _forget_words(self, connection: Connection, done: UserErasure, gone: _Gone) -> None:
+        for each in self._derived:
+            if number := each.forget_words(connection, gone.page):
+                done.counts[f"{each.name} cache"] += number
+        gone.page.clear()
+
+    def _append(
+        self,
+        connection: Connection,
+        storage_id: str,
+        request: Request,
+        positions: Sequence[list[int] | None],
+        waiting: Collection[str],
+        gone: _Gone,
+    ) -> list[Appended]:
+        """Appends what is said again and the tombstones. Raises :class:`_MovedError` when others wrote meanwhile."""
+        named = [(part, f"erasure/{request.erasure_id}/{number}") for number, part in enumerate(positions)]
         # A recorder that holds such a turn in memory appends it later. The log then drops it as a duplicate.
-        named = [*(([], turn_key(turn_id)) for turn_id in sorted(draft.waiting)), *named]
+        named = [*(([], turn_key(turn_id)) for turn_id in sorted(waiting)), *named]
         fresh = [
             NewEvent(
                 event_id=uuid7(),
@@ -298,7 +312,7 @@ class Eraser:
                 payload=SubjectErased(
                     erasure_id=request.erasure_id,
                     kind=request.kind,
-                    subject=subject,
+                    subject=request.subject_digest,
                     by=request.terms.by,
                     reason=request.terms.reason,
                     positions=None if part is None else tuple(part),
@@ -309,19 +323,30 @@ class Eraser:
             )
             for part, key in named
         ]
-        appended = log.append(connection, [*draft.said_again, *fresh])
-        last = appended[-1]
-        own = [event.event_id for event in draft.said_again]
+        appended = log.append(connection, [*gone.said_again, *fresh])
         row = connection.execute(
             statement("ingest.erasure", "later_event"),
             {
-                "partition": last.partition, "user_id": storage_id, "after": draft.read_up_to,
-                "before": last.position,
-                "own": own,
+                "partition": appended[-1].partition, "user_id": storage_id, "after": gone.read_up_to,
+                "before": appended[-1].position, "own": [event.event_id for event in gone.said_again],
             },
         ).fetchone()  # fmt: skip
         if row is not None:
             raise _MovedError
+        return appended
+
+    def _keep(
+        self,
+        connection: Connection,
+        storage_id: str,
+        request: Request,
+        event_ids: list[UUID] | None,
+        done: UserErasure,
+        began: datetime,
+        appended: Sequence[Appended],
+    ) -> None:
+        """Keeps the tombstone in the table, with the digests of the log before and after it."""
+        last = appended[-1]
         first = min(each.position for each in appended if not each.duplicate)
         digests = [
             connection.execute(
@@ -329,26 +354,21 @@ class Eraser:
             ).fetchone()
             for position in (first - 1, last.position)
         ]
+        before, after = (b"" if row is None else row[0] for row in digests)
         connection.execute(
             statement("ingest.erasure", "add_tombstone"),
             {
-                "user_id": storage_id, "erasure_id": request.erasure_id, "kind": request.kind, "subject": subject,
-                "by": request.terms.by, "reason": request.terms.reason, "events": draft.event_ids,
-                "partition": last.partition, "position": last.position, "began_at": began,
-                "counts": orjson.dumps(done.counts).decode(),
-                "before": b"" if digests[0] is None else digests[0][0],
-                "after": b"" if digests[1] is None else digests[1][0],
+                "user_id": storage_id, "erasure_id": request.erasure_id, "kind": request.kind,
+                "subject": request.subject_digest, "by": request.terms.by, "reason": request.terms.reason,
+                "events": event_ids, "partition": last.partition, "position": last.position, "began_at": began,
+                "counts": orjson.dumps(done.counts).decode(), "before": before, "after": after,
             },
         )  # fmt: skip
 
     def _check_unreadable(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
         """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
-        row = one_row(
-            connection,
-            statement("ingest.erasure", "readable"),
-            {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone},
-        )
-        readable = row[0]
+        values = {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone}
+        [readable] = one_row(connection, statement("ingest.erasure", "readable"), values)
         if readable:
             raise ErasureRefusedError(
                 f"{readable} of {len(gone)} events are not sealed, so their words would stay in the log: run "

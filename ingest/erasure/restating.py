@@ -1,14 +1,18 @@
-"""What an erasure says again, because its effect must stay: references, modes, and the modes of cards.
+"""What an erasure says again, because its effect must stay: references, modes, modes of cards, runs of the curator.
 
 An event of a reference holds the complete value, and an event of a mode holds all modes. One name is thus in many
-events. All these events go, and the rest of their content is said again in new events.
+events. All these events go, and the rest of their content is said again in new events. A run of the curator keeps
+digests of words. A digest of a guessed sentence is compared in a moment, so it goes with the words.
 """
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from events.core.patches import texts_in
+from events.curator import asked_pairs
 from events.http.errors import ProblemError
 from events.platform.database import Connection
 from events.references.declarations import kind_of
@@ -16,7 +20,9 @@ from events.references.kinds import batch
 from events.references.kinds.custom import validate
 from events.references.kinds.kind import Kind, ReferenceInvalidError, rendering_of
 from events.references.reference import Reference, folded
+from events.types.curation import ACTOR, CuratorRan, CuratorUndone
 from events.types.envelope import Event, NewEvent, Payload, uuid7
+from events.types.extraction import Usage
 from events.types.json_values import Json
 from events.types.modes import (
     CardReclassified,
@@ -38,6 +44,7 @@ from events.types.references import (
     ReferenceTierChanged,
 )
 from events.types.tenancy import tenant_of
+from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from ingest.references.reference_commands import MOVE
 
 ERASE = "erase"
@@ -288,3 +295,72 @@ class _ReferenceStream:
                 and (isinstance(each, dict | list) or not self.named(texts_in(each)))
             }
         return value
+
+
+_OF_THREAD = CardsThreaded | CardsUnthreaded | ThreadClosed | ThreadRenamed
+
+
+class Curated:
+    """Follows the events of one user in order."""
+
+    def __init__(self) -> None:
+        self._runs: list[Event] = []
+        self._threads: dict[UUID, list[Event]] = {}  # those that the curator opened, each with its events
+
+    def read(self, event: Event) -> None:
+        """Takes the next event."""
+        payload = event.payload
+        if isinstance(payload, CuratorRan | CuratorUndone):
+            self._runs.append(event)
+        elif isinstance(payload, ThreadOpened) and event.actor == ACTOR:
+            self._threads[event.event_id] = [event]
+        elif isinstance(payload, ThreadOpened | _OF_THREAD) and payload.thread_id in self._threads:
+            self._threads[payload.thread_id].append(event)
+
+    def threads_without(self, gone: Collection[UUID]) -> Iterator[Event]:
+        """Yields the events of the curator's threads of which no card stays. Their titles are words of these cards."""
+        for events in self._threads.values():
+            cards = {
+                card
+                for event in events
+                if isinstance(event.payload, CardsThreaded)
+                for card in event.payload.card_ids
+            }
+            if cards and cards <= {*gone}:
+                yield from events
+
+    def shortened(
+        self, gone: Collection[UUID], keys: Collection[str | None]
+    ) -> Iterator[tuple[Event, Payload]]:
+        """Yields each event of a run that keeps something of the ``gone`` cards, with what stays of it.
+
+        ``keys`` are the idempotency keys of the erased events.
+        """
+        dropped: dict[UUID, set[str]] = defaultdict(set)
+        for event in self._runs:
+            payload = event.payload
+            if isinstance(payload, CuratorRan):
+                run_id = payload.run_id or event.event_id
+                acts = list(zip(payload.keys, payload.digests, strict=False))
+                kept = [act for act in acts if act[0] not in keys]
+                dropped[run_id] = {digest for _, digest in acts} - {digest for _, digest in kept}
+                pairs = asked_pairs(payload.asked)
+                asked = tuple(
+                    entry for entry, (later, earlier, _) in pairs.items() if not {later, earlier} & {*gone}
+                )
+                if len(kept) < len(acts) or asked != payload.asked:
+                    # The cost stays readable in the erased event, so it is not counted again.
+                    yield (
+                        event,
+                        replace(
+                            payload,
+                            keys=tuple(key for key, _ in kept),
+                            digests=tuple(digest for _, digest in kept),
+                            asked=asked,
+                            usage=Usage(),
+                            run_id=run_id,
+                        ),
+                    )
+            elif lost := dropped[payload.run_id] & {*payload.digests}:
+                digests = tuple(each for each in payload.digests if each not in lost)
+                yield event, replace(payload, digests=digests)

@@ -35,10 +35,8 @@ from events.types.sessions import SessionCheckpointed
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
-from ingest.erasure.curated import Curated
-from ingest.erasure.names import Names
-from ingest.erasure.restating import Restating, again
-from ingest.erasure.words import words_of
+from ingest.erasure.names import Names, words_of
+from ingest.erasure.restating import Curated, Restating, again
 from ingest.extraction.extraction_events import words_before
 
 Chooses = Callable[[TurnRecorded], bool]

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import get_args
 from uuid import UUID
 
 import orjson
 from psycopg.rows import dict_row
+from pydantic import TypeAdapter, ValidationError
 
 from events.platform.database import Connection, statement
-from events.types.json_values import Json
 from events.types.tombstones import ErasureKind, digest_of
 
 
@@ -37,6 +36,9 @@ class Tombstone:
 
     def line(self) -> bytes:
         return orjson.dumps(self) + b"\n"
+
+
+_TOMBSTONE = TypeAdapter(Tombstone)
 
 
 def read(path: Path) -> list[Tombstone]:
@@ -100,24 +102,8 @@ def _append(path: Path, tombstones: Iterable[Tombstone]) -> None:
 
 def _parsed(path: Path, number: int, line: bytes) -> Tombstone:
     try:
-        each: dict[str, Json] = orjson.loads(line)
-        events = each["events"]
-        return Tombstone(
-            erasure_id=UUID(each["erasure_id"]),
-            kind=_kind(each["kind"]),
-            user=str(each["user"]),
-            events=None if events is None else tuple(UUID(event) for event in events),
-            erased_at=datetime.fromisoformat(each["erased_at"]),
-            subject=each.get("subject"),
-        )
-    except (ValueError, KeyError, TypeError) as error:
+        return _TOMBSTONE.validate_json(line)
+    except ValidationError as error:
         raise TombstoneFileError(
             f"{path}, line {number}: is no tombstone; bring the file back from a copy, or remove the line"
         ) from error
-
-
-def _kind(text: Json) -> ErasureKind:
-    if text not in get_args(ErasureKind):
-        raise ValueError("kind")
-    kind: ErasureKind = text
-    return kind

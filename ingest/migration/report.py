@@ -1,33 +1,32 @@
-"""What became of the turns of a migration: read from the log, so it never lags behind a projection."""
+"""What became of the turns of a migration, or would become: read from the log, so it lags behind no projection."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from events.core.places import related_paths
 from events.core.state import Change, QueueEntry
 from events.platform.database import Connection, rows_of, statement
-from events.resources.migration import MigrationReport
+from events.resources.migration import KeptSentence, MigrationReport
+from events.store import log
 from events.store.log import event_if_readable, history
 from events.types.cards import EventNoted, StateAsserted
-from events.types.envelope import Event, partition_of
+from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.tombstones import Erased
-from events.types.turn_contract import turn_key
-from ingest.core.documents import Documents
+from events.types.turn_contract import parse_turn, turn_key
+from events.types.turns import TurnRecorded
+from ingest.core.aggregate import Documents
+from ingest.extraction.conversation import CONTEXT_TURNS
+from ingest.extraction.extraction_events import events_of, failure_of, stream_of
+from ingest.extraction.extractor_port import Extractor, RecordedTurn, SessionBatch, TurnsUnreadableError
+from ingest.extraction.known_memory import KnownMemory
 from ingest.migration.turns import Migration
+from ingest.recording.recorder import recorded_event
 
 _PACKAGE = "ingest.migration"
 _TYPES = [cls.__name__ for cls in (TurnsExtracted, ExtractionFailed, EventNoted, StateAsserted)]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A sentence that is an episode now, with the places of the document that its facts touch."""
-
-    turn_id: str
-    text: str
-    related_paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class Report:
     pending: Sequence[str]
     failed: Sequence[str]
     erased: Sequence[str]
-    kept: Sequence[Kept]
+    kept: Sequence[KeptSentence]
     applied: Sequence[Change] = ()
     queued: Sequence[QueueEntry] = ()
     version: int = 0
@@ -70,7 +69,8 @@ class Follower:
         """Returns the turn ids that the log has, those of erased turns too."""
         missing = [each for each in self.migration.turns if each not in self._found]
         if missing:
-            values = self._named() | {"keys": [turn_key(each) for each in missing]}
+            keys = [turn_key(each) for each in missing]
+            values = {"partition": partition_of(self.owner), "user_id": self.owner, "keys": keys}
             for row in rows_of(connection, statement(_PACKAGE, "turns_of_keys"), values):
                 turn_id = row["dedupe_key"].removeprefix(turn_key(""))
                 self._found[turn_id] = row["position"]
@@ -117,7 +117,11 @@ class Follower:
             failed=[each for each in turns if each in self._failed - self._extracted],
             erased=[each for each in turns if each in self._erased],
             kept=[
-                Kept(each, turn["text"], related_paths(self._concepts.get(each, ())))
+                KeptSentence(
+                    turn_id=each,
+                    text=turn["text"],
+                    related_paths=[*related_paths(self._concepts.get(each, ()))],
+                )
                 for each, turn in turns.items()
                 if each in self._episodes
             ],
@@ -127,5 +131,54 @@ class Follower:
             position=present.folded_to,
         )
 
-    def _named(self) -> dict[str, object]:
-        return {"partition": partition_of(self.owner), "user_id": self.owner}
+
+MOST_REHEARSED = 200
+"""The most sentences of a dry run: it extracts them while the caller waits."""
+_AT_ONCE = 20
+
+
+def rehearse(
+    connection: Connection, documents: Documents, extractor: Extractor, migration: Migration, now: datetime
+) -> Report:
+    """Returns what the migration would do now. Nothing stays in the log.
+
+    Nothing of the user is locked while ``extractor`` works. Raises
+    :class:`ingest.extraction.extractor_port.ExtractorUnavailableError`.
+    """
+    owner = migration.terms.owner
+    follower = Follower(owner, migration)
+    known = follower.known(connection)
+    turns = [
+        parse_turn(fields, entry_time=now, entry_id="0-0")[1]
+        for turn_id, fields in migration.turns.items()
+        if turn_id not in known
+    ]
+    made = list(_extracted(connection, extractor, owner, turns))
+    said = [recorded_event(owner, turn) for turn in turns]
+    with connection.transaction(force_rollback=True):
+        log.append(connection, [*said, *made])
+        return follower.report(connection, documents)
+
+
+def _extracted(
+    connection: Connection, extractor: Extractor, owner: str, turns: Sequence[TurnRecorded]
+) -> Iterator[NewEvent]:
+    recorded = [RecordedTurn(owner, 0, turn) for turn in turns]
+    memory = KnownMemory()
+    for begin in range(0, len(recorded), _AT_ONCE):
+        some = tuple(recorded[begin : begin + _AT_ONCE])
+        before = tuple(recorded[max(0, begin - CONTEXT_TURNS) : begin])
+        batch = SessionBatch(some, before, memory.of(connection, partition_of(owner), some))
+        try:
+            yield from events_of(batch, extractor.extract(batch), extractor)
+        except TurnsUnreadableError as error:
+            for each in some:
+                yield failure_of(
+                    owner,
+                    0,
+                    each.turn.turn_id,
+                    stream_of(each.turn),
+                    each.turn.said_at,
+                    str(error),
+                    extractor,
+                )

@@ -18,7 +18,7 @@ from events.types.queue_entry import QueueKey
 from events.types.turn_contract import TurnInvalidError, parse_turn
 from ingest.core.aggregate import CoreDocument
 from ingest.decider import Command, Keyed, decide, dedupe_key
-from ingest.migration.memories import Memory
+from ingest.migration.texts import Memory
 
 PREFIX = "migrated"
 """What the turn ids of migrated sentences begin with."""

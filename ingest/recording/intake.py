@@ -1,4 +1,4 @@
-"""The intake: all turn queues as one."""
+"""The intake, which is all turn queues as one, and the overview of every stage."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from functools import cached_property
 
 import redis
 
-from events.health.health_status import RECORDER, LogHealth, assess
-from events.health.stage_health import StageHealth
+from events.health.cached_probe import CachedProbe
+from events.health.health_status import RECORDER, LogHealth, LogMonitor, assess
+from events.health.stage_health import Overview, StageHealth
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY, connect_redis, existing, read_streams, streams_named
 from events.types.turn_contract import entry_time
@@ -141,3 +142,49 @@ def open_intake(settings: Settings, *, timeout_s: float = 5.0) -> Intake:
         )
 
     return Intake(settings, connect)
+
+
+_PATIENCE_S = 3.0
+
+
+class Overviews:
+    """Makes an overview on each call. A server that gives none within three seconds is unknown."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._why = f"did not answer within {_PATIENCE_S:g} s"
+        self._intake = open_intake(settings)
+        self._queue = CachedProbe(self._intake.health, fresh_s=0.0, patience_s=_PATIENCE_S)
+        self._watch = LogMonitor(settings.database_url, "status")
+        self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=_PATIENCE_S)
+        self._last: Overview | None = None
+
+    def __call__(self) -> Overview:
+        queue = self._queue() or QueueHealth.absent(f"redis {self._why}")
+        log = self._log() or LogHealth.absent(f"postgres {self._why}")
+        known = queue.dead is not None
+        seen = Overview(
+            stages=(queue.recorder(log), *log.readers),
+            events=log.events,
+            parked=log.parked,
+            dead=queue.dead,
+            recorded=queue.counts.get("recorded", 0) if known else None,
+            duplicates=queue.counts.get("duplicates", 0) if known else None,
+            lost=queue.counts.get("lost", 0) if known else None,
+            whole=log.whole,
+        )
+        self._last = seen.rated(self._last)
+        return self._last
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._watch.close()
+        self._intake.close()
+
+
+def overview(settings: Settings) -> Overview:
+    """Returns the overview of this moment."""
+    overviews = Overviews(settings)
+    try:
+        return overviews()
+    finally:
+        overviews.close()

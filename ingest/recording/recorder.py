@@ -238,26 +238,13 @@ class StreamReader:
                     self._trim(queue)
                     self._far_ahead = True
                     housekeeping = time.monotonic()
-            except redis.ResponseError as error:
-                # The stream or the group is gone (FLUSHALL, an empty Redis). The next round creates both.
-                logger.warning(
-                    "redis refused: %s; the recorder opens the stream again in %.1f s", error, delay
-                )
-                self._stream_health.report(self._stream, f"redis refused: {error}")
-                queue, delay = None, self._pause(delay)
-            except REDIS_AWAY as error:
-                logger.warning("redis is away; the recorder waits %.1f s: %s", delay, error)
-                self._stream_health.report(self._stream, f"redis is away: {error}")
-                queue, delay = None, self._pause(delay)
+            except (MemoryError, ImportError):
+                raise
             except Exception as error:
-                # An unexpected error. The entries of the batch stay pending and are read again. Other streams run on.
-                if isinstance(error, MemoryError | ImportError):
-                    raise
-                logger.exception(
-                    "cannot record from %s; the recorder tries again in %.1f s", self._stream, delay
-                )
-                self._stream_health.report(self._stream, log.reason_of(error))
-                queue, delay = None, self._pause(delay)
+                why = self._failed(error, delay)
+                self._stream_health.report(self._stream, why)
+                time.sleep(delay)
+                queue, delay = None, min(delay * 2, 2.0)
         if self._client is not None:
             self._client.close()
 
@@ -300,9 +287,17 @@ class StreamReader:
             logger.error("%s", fault)
             self._appender.heartbeat.failed(fault)
 
-    def _pause(self, delay: float) -> float:
-        time.sleep(delay)
-        return min(delay * 2, 2.0)
+    def _failed(self, error: Exception, delay: float) -> str:
+        """Logs why a round failed, and returns it. The entries of the batch stay pending and are read again."""
+        if isinstance(error, redis.ResponseError):
+            # The stream or the group is gone (FLUSHALL, an empty Redis). The next round creates both.
+            logger.warning("redis refused: %s; the recorder opens the stream again in %.1f s", error, delay)
+            return f"redis refused: {error}"
+        if isinstance(error, REDIS_AWAY):
+            logger.warning("redis is away; the recorder waits %.1f s: %s", delay, error)
+            return f"redis is away: {error}"
+        logger.exception("cannot record from %s; the recorder tries again in %.1f s", self._stream, delay)
+        return log.reason_of(error)
 
     def _drain_own(self, queue: TurnQueue) -> None:
         while not self._stopping() and (entries := queue.read_own(self._name, self._settings.batch_turns)):

@@ -10,8 +10,7 @@ from events.types.envelope import Event, Payload
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
 from events.webhooks import Webhook, added, webhooks_of
 from ingest.decider import Command, Outcome, UserStream, decide
-from ingest.webhooks.message import new_secret
-from ingest.webhooks.targets import TargetError, checked_url
+from ingest.webhooks.targets import TargetError, checked_url, new_secret
 
 MAX_WEBHOOKS = 20
 """The most webhooks of one user."""

@@ -27,8 +27,7 @@ from events.types.tenancy import tenant_of
 from events.types.tombstones import Erased
 from events.types.webhooks import STREAM
 from events.webhooks import Webhook, webhooks_of
-from ingest.webhooks.message import body_of, headers_of
-from ingest.webhooks.targets import TargetError, post
+from ingest.webhooks.targets import TargetError, body_of, headers_of, post
 
 PROCESSOR = Processor("webhooks")
 _PACKAGE = "ingest.webhooks"

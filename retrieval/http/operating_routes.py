@@ -42,7 +42,7 @@ from events.resources.recall import Channels
 from events.resources.status import StageHealth, Status
 from events.types.tenancy import user_of
 from events.types.turn_contract import MAX_NAME_BYTES
-from ingest.recording.overviews import Overviews
+from ingest.recording.intake import Overviews
 from projectors.parking import queues_wanted
 from retrieval.channels.embedder_report import embedder_report
 from retrieval.pool import Pool

@@ -35,7 +35,7 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.resources import recall as resources
 from events.types.tenancy import TOKENS, vouch
-from ingest.recording.overviews import Overviews
+from ingest.recording.intake import Overviews
 from projectors.core.documents import feed_of
 from projectors.embedding.embedders import dimension_of
 from retrieval.cards.reader import CardReader

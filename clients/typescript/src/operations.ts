@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 356e5551227738295372247d9281b8945f51ed593112a8148a14f73e0e7db62c
+ * dfe8f184a37a2970ac6ab5541fc7269a8a168dc53f0387decda917b120fe02d5
  */
 
 /** The paths of commands whose body holds the id of the request. */

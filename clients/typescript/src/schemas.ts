@@ -85,7 +85,7 @@ export interface components {
         };
         /** @description Applies a proposal. */
         ApproveProposalIn: {
-            /** @description whose proposal this is */
+            /** @description whose memory this is */
             user_id: string;
         };
         /** @description Puts a reference away. */
@@ -169,7 +169,7 @@ export interface components {
         CheckpointIn: {
             /** @description whose memory this is */
             user_id: string;
-            /** @description the agent that saves it */
+            /** @description the agent that acts for the user */
             agent_id?: string | null;
             /** @description any JSON object, at most 64 KiB */
             state: {
@@ -202,10 +202,10 @@ export interface components {
         };
         /** @description A change of a concept. Names and relations add to those of before. */
         ConceptEditIn: {
-            /** @description the agent that concludes it; the concept is then agent_inferred */
-            agent_id?: string | null;
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that concludes it; the concept is then agent_inferred */
+            agent_id?: string | null;
             /** @description its new name; the old one stays another name */
             title?: string | null;
             /** @description what it is, in the place of before */
@@ -223,10 +223,10 @@ export interface components {
         };
         /** @description A new concept. */
         ConceptIn: {
-            /** @description the agent that concludes it; the concept is then agent_inferred */
-            agent_id?: string | null;
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that concludes it; the concept is then agent_inferred */
+            agent_id?: string | null;
             /** @description its name */
             title: string;
             /** @description what it is */
@@ -247,10 +247,10 @@ export interface components {
         };
         /** @description Two concepts that are one. The name of ``into`` stays. */
         ConceptMergeIn: {
-            /** @description the agent that concludes it; the concept is then agent_inferred */
-            agent_id?: string | null;
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that concludes it; the concept is then agent_inferred */
+            agent_id?: string | null;
             /**
              * Format: uuid
              * @description the concept that stays
@@ -261,10 +261,10 @@ export interface components {
         };
         /** @description Whether a concept is in every prompt. */
         ConceptPinIn: {
-            /** @description the agent that concludes it; the concept is then agent_inferred */
-            agent_id?: string | null;
             /** @description whose memory this is */
             user_id: string;
+            /** @description the agent that concludes it; the concept is then agent_inferred */
+            agent_id?: string | null;
             /** @default true */
             pinned?: boolean;
         };
@@ -978,7 +978,7 @@ export interface components {
         };
         /** @description Refuses a proposal. */
         RefuseProposalIn: {
-            /** @description whose proposal this is */
+            /** @description whose memory this is */
             user_id: string;
             reason?: string | null;
         };
@@ -993,7 +993,7 @@ export interface components {
         RelationIn: {
             /** @description whose memory this is */
             user_id: string;
-            /** @description the agent that says so */
+            /** @description the agent that acts for the user */
             agent_id?: string | null;
             /** Format: uuid */
             from_card: string;
@@ -1334,7 +1334,7 @@ export interface components {
         WithdrawIn: {
             /** @description whose memory this is */
             user_id: string;
-            /** @description the agent that says so */
+            /** @description the agent that acts for the user */
             agent_id?: string | null;
             /** @description why, for whoever asks later */
             reason: string;

@@ -17,8 +17,7 @@ from deploy.progress import Progress
 from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.migrations import APPLY_FROM
-from ingest.migration.memories import Memories, Memory, TextInvalidError, told_name
-from ingest.migration.reading import Format, decoded, read
+from ingest.migration.texts import Format, Memories, Memory, TextInvalidError, decoded, read, told_name
 
 if TYPE_CHECKING:
     from cardlog_client import types

@@ -15,7 +15,7 @@ from events.platform.counting import counted
 from events.platform.settings import Settings, revealed, variable_of
 
 if TYPE_CHECKING:
-    from ingest.recording.overviews import Overviews
+    from ingest.recording.intake import Overviews
 
 _PATIENCE_S = 5.0
 
@@ -99,7 +99,7 @@ class _Looking:
         # The import of both drivers takes half a second, so it comes when they are needed.
         from events.platform.database import address_of  # noqa: PLC0415
         from events.platform.streams import server_of  # noqa: PLC0415
-        from ingest.recording.overviews import Overviews  # noqa: PLC0415
+        from ingest.recording.intake import Overviews  # noqa: PLC0415
         from retrieval.channels.embedder_report import embedder_report  # noqa: PLC0415
 
         settings = self._settings

@@ -21,7 +21,7 @@ from deploy.commands.operate.status import number
 from deploy.options import Given, Seconds
 from events.health.stage_health import TOTALS, Overview, StageHealth
 from events.platform.settings import Settings
-from ingest.recording.overviews import Overviews
+from ingest.recording.intake import Overviews
 
 _BARS = "▁▂▃▄▅▆▇█"
 _KEPT = 30

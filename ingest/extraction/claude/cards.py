@@ -21,7 +21,7 @@ from ingest.extraction.claude.moments import CLAUSES
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
 from ingest.extraction.extractor_port import CardEvent, CardLink, Extraction, ProblemTold, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
-from ingest.extraction.rules.problems.reader import noted
+from ingest.extraction.rules.problems import noted
 
 _ASKS = ("?", "？")
 _INVERTED = re.compile(r"\W*(?:do|does|did|is|are|was|were|will|would|could|should)\b", re.IGNORECASE)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from events.types.cards import Cardinality, EventNoted, EventStatus, StateAsserted, Statement
+from events.types.cards import EventNoted, EventStatus, StateAsserted, Statement
+from ingest.extraction.rules.moments import Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,8 @@ class StateDraft:
     """A state as a rule found it.
 
     ``span`` holds offsets in the sentence. ``timed`` is true when a time near the state is the time it began,
-    and ``dated`` when only a time that a clause adds to it is ("…, diagnosed in 2018").
-    ``cardinality`` is that of the concept key, unless the rule knows better. ``value_span`` are the offsets of a value
-    that is a time itself. ``impersonal`` is true when no word ties the state to the speaker ("the limit is 40").
+    and ``dated`` when only a time that a clause adds to it is ("…, diagnosed in 2018"). ``value_span`` are the offsets
+    of a value that is a time itself.
     """
 
     entity: str
@@ -67,27 +67,20 @@ class StateDraft:
     content: str | None = None
     kind: str | None = None
     corrects: KnownState | None = None
-    cardinality: Cardinality | None = None
     value_span: tuple[int, int] | None = None
-    confidence: float = 0.9
-    tags: tuple[str, ...] = field(default=())
-    impersonal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """A past or future event as a rule found it. ``when`` names the time that the sentence must state.
+    """A past or future event as a rule found it, with the time of the event. Its words are those of its sentence.
 
-    ``replaces`` are the words that name the earlier event, for a plan that moves or is called off. ``corrects`` is the
-    earlier event of the conversation that was told wrongly. ``content`` is then its right version.
+    ``replaces`` are the words that name the earlier event, for a plan that moves or is called off.
     """
 
-    entity: str
     key: str
     span: tuple[int, int]
-    content: str
+    moment: Moment | None = None
     value: str | None = None
-    when: str = "any"  # "past" | "future" | "any" | "said" | "coming" | "ahead"
     importance: int = 5
     status: EventStatus = "happened"
     replaces: str | None = None

@@ -18,7 +18,7 @@ from ingest.extraction.memory_blocks import memory_blocks
 from ingest.extraction.rules import corrections
 from ingest.extraction.rules.drafts import DialogueState
 from ingest.extraction.rules.notes import HEDGED, clauses
-from ingest.extraction.rules.problems.reader import noted
+from ingest.extraction.rules.problems import noted
 from ingest.extraction.rules.reader import TurnReader
 from ingest.extraction.rules.sentences import sentences
 
@@ -64,7 +64,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-8"
+    prompt_version = "rules-9"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)
@@ -165,14 +165,13 @@ def _read_sentences(
 ) -> tuple[list[CardEvent], bool]:
     """Returns the facts of the sentences, and True when the last sentence asks."""
     cards: list[CardEvent] = []
-    of_problems = reader.problems()
     question = False
     for begin, text in segments:
         pending = False
-        for sentence in sentences(text, by_user=by_user):
+        for sentence in sentences(text):
             question = sentence.question
             cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
-            for told in of_problems.sentence(sentence, begin + sentence.begin):
+            for told in reader.problems(sentence, begin + sentence.begin):
                 problems.append(told)
                 if isinstance(told, ProblemAttempted) and told.successful is not None:
                     cards.append(noted(told))

@@ -7,7 +7,6 @@ does not guess whom it means.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from events.language.concepts import canonical_key
 from ingest.extraction.rules.drafts import StateDraft
@@ -41,7 +40,7 @@ _ADVERBS = (
     f"totally|genuinely|originally|{TIME}++"
 )
 _PREDICATE = re.compile(
-    rf"(?P<aux>'m|'re|'s|'ve| am| is| are| have| has)?(?: (?:{_ADVERBS})\b,?)* (?P<word>[A-Za-z'’]+)"
+    rf"(?P<aux>'m|'re|'s|'ve| am| is| are| have| has)?(?: (?:{_ADVERBS})(?!\w),?)* (?P<word>[A-Za-z'’]+)"
 )
 _BE = frozenset(("'m", "'re", "'s", "am", "is", "are"))
 _HAVE = frozenset(("'ve", "'s", "have", "has"))
@@ -64,9 +63,8 @@ _ADVERBS_ZH = re.compile(
     rf"次)?|刚刚?|才|又|从小就?|仍然|仍|{TIME}| )*"
 )
 _PREPOSITION = re.compile(r"(?:on|at|in|by) ", re.IGNORECASE)
-_THINGS = frozenset((*SETS["measure"], *SETS["occasion"], "date", "deadline"))
-_ANYWHERE = frozenset(("died", "passed", "my", "our", "release", "launch", "plan", "planning", "want"))
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|tonight|yesterday|next|this|last|in)\b", re.IGNORECASE)
+_NEAR = 5
 _DOUBLED = frozenset("爸妈哥姐弟妹")
 
 
@@ -93,39 +91,20 @@ def states(sentence: Sentence, masked: str, owner: str) -> Iterator[StateDraft]:
             yield draft
 
 
-@lru_cache(maxsize=1)
-def _may_tell() -> frozenset[str]:
-    """Returns the words one of which is in every sentence that the rows explain."""
-    heads = {head for _, head in index(False)} - {"be", "have", "", "no", "took", "went", "got"}
-    return frozenset(
-        (*heads, *_THINGS, *_ANYWHERE, "i", "i'm", "i've", "we", "we're", "we've", "has", "is", "ships")
-    )
-
-
 def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
-    if sentence.words.isdisjoint(_may_tell()):
-        return
     reached, carried, third = 0, None, None
-    things = not sentence.words.isdisjoint(_THINGS)
     for start in _START.finditer(text):
         if start.end() < reached:
             continue
         lead = _LEAD.match(text, start.end())
         begin = lead.end() if lead is not None else start.end()
         best: list[tuple[re.Match[str], Row, _Subject]] = []
-        for subject, rows, at in _readings(text, begin, owner, things):
+        for subject, rows, at in (
+            *_readings(text, begin, owner),
+            *_continued(text, begin, carried, third, near=start.end() - reached <= _NEAR),
+        ):
             best += [
                 (found, row, subject) for row in rows if (found := row.compiled().match(text, at)) is not None
-            ]
-        if not best and carried is not None and start.end() - reached <= 5:
-            word = re.match(r"[a-z']+", text[begin : begin + 20])
-            rows = index(False).get(("@", word[0]), []) if word is not None else []
-            # "My sister is called Zoe and lives in Porto": the verb of a third person is hers.
-            whose = third if word is not None and word[0].endswith("s") else carried
-            best = [
-                (found, row, whose)
-                for row in rows
-                if whose is not None and (found := row.compiled().match(text, begin)) is not None
             ]
         carried = third = None
         best.sort(key=lambda one: -len(one[1].slots) * 1000 - one[0].end())
@@ -137,12 +116,12 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
                     reached, carried = found.end(), subject
                     third = _introduced(draft, subject) or third or (None if row.subject == "$" else subject)
                     yield replace(draft, span=(begin, draft.span[1]))
-    for row in index(False)[("*", "")] if not sentence.words.isdisjoint(_ANYWHERE) else ():
+    for row in index(False)[("*", "")]:
         for found in row.compiled().finditer(text):
             yield from _drafts(found, row, _Subject(owner, own=True), sentence, text)
 
 
-def _readings(text: str, begin: int, owner: str, things: bool) -> Iterator[tuple[_Subject, list[Row], int]]:
+def _readings(text: str, begin: int, owner: str) -> Iterator[tuple[_Subject, list[Row], int]]:
     """Yields what a clause at ``begin`` may be about, with the rows to try and where they begin."""
     rows = index(False)
     me = _Subject(owner, own=True)
@@ -151,15 +130,13 @@ def _readings(text: str, begin: int, owner: str, things: bool) -> Iterator[tuple
         name = _NAMED.match(text, begin)
         if name is not None and _may_be_person(name["name"]):
             yield from _of_predicate(text, name.end(), _Subject(name["name"], own=False))
-        if things:
-            yield me, rows[("%", "")], begin
+        yield me, rows[("%", "")], begin
         return
     if found["self"]:
         yield from _of_predicate(text, found.end(), me)
         return
     if found["the"]:
-        if things:
-            yield me, rows[("%", "")], found.end()
+        yield me, rows[("%", "")], found.end()
         return
     new = text.startswith("new ", found.end())
     at = found.end() + len("new ") * new
@@ -169,6 +146,19 @@ def _readings(text: str, begin: int, owner: str, things: bool) -> Iterator[tuple
     kin = _KIN.match(text, found.end())
     if kin is not None:
         yield from _of_predicate(text, kin.end(), _Subject(kin["name"] or kin["kin"], own=False))
+
+
+def _continued(
+    text: str, begin: int, carried: _Subject | None, third: _Subject | None, *, near: bool
+) -> Iterator[tuple[_Subject, list[Row], int]]:
+    """Yields the subject of the clause before for a clause that begins with its verb.
+
+    "My sister is called Zoe and lives in Porto": the verb of a third person is hers.
+    """
+    word = re.match(r"[a-z']+", text[begin : begin + 20]) if near else None
+    whose = third if word is not None and word[0].endswith("s") else carried
+    if word is not None and whose is not None:
+        yield whose, index(False).get(("@", word[0]), []), begin
 
 
 def _may_be_person(name: str) -> bool:
@@ -219,7 +209,7 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
             adverbs = _ADVERBS_ZH.match(text, where, stop)
             after = adverbs.end() if adverbs is not None else where
             for place in dict.fromkeys((after, where)):
-                for row in _rows_at(rows, text, place, stop, subject):
+                for row in _rows_at(rows, text, place, subject):
                     found = row.compiled().match(text, place, stop)
                     for draft in _drafts(found, row, subject, sentence, text) if found is not None else ():
                         matched, other = subject, _introduced(draft, subject) or other
@@ -249,16 +239,9 @@ def _introduced(draft: StateDraft, subject: _Subject) -> _Subject | None:
     return _Subject(draft.value if draft.value.isascii() else draft.kind, own=False)
 
 
-def _rows_at(
-    rows: dict[tuple[str, str], list[Row]], text: str, at: int, stop: int, subject: _Subject
-) -> Iterator[Row]:
-    head = text[at : at + 1]
-    clause = text[at:stop]
+def _rows_at(rows: dict[tuple[str, str], list[Row]], text: str, at: int, subject: _Subject) -> Iterator[Row]:
     for kind in ("@", "I") if subject.own else ("@",):
-        yield from rows.get((kind, head), ())
-        for row in rows.get((kind, ""), ()):
-            if not row.needs or any(word in clause for word in row.needs):
-                yield row
+        yield from (*rows.get((kind, text[at : at + 1]), ()), *rows.get((kind, ""), ()))
 
 
 def _raw(sentence: Sentence, found: re.Match[str], group: str) -> str:
@@ -305,9 +288,7 @@ def _draft(
     if key is None:
         return None
     entity = groups.get("entity")
-    if entity is not None:
-        entity = sentence.raw[slice(*found.span("entity"))].strip() or "project"
-    elif row.subject == "%" and slot.key in ("release_date", "deadline"):
+    if row.subject == "%" and slot.key == "release_date":
         entity = "project"
     kind = next((groups[name] for name in ("animal", "kin") if groups.get(name)), None)
     if kind is not None and not sentence.chinese:
@@ -330,7 +311,6 @@ def _draft(
         content=content,
         kind=kind,
         value_span=(begin, stop) if dated else None,
-        impersonal=row.subject == "%",
     )
 
 

@@ -1,8 +1,8 @@
-"""Turns notes about the user into clauses in the first person, which the rules can read. All functions are pure.
+"""Turns notes about the user into clauses in the first person, which the rules can read.
 
-"User takes Metformin and likes tea." becomes "I take Metformin" and "I like tea". A note often names no subject at all
-("Lives in Lisbon", 住在台北). A clause about somebody else stays as it is. The name of the user is the
-user, too.
+"User takes Metformin and likes tea." becomes "I takes Metformin and likes tea": the rows know both forms of a verb. A
+note often names no subject at all ("Lives in Lisbon", 住在台北). A clause about somebody else stays as it is. The name
+of the user is the user, too.
 """
 
 import re
@@ -11,47 +11,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from events.language.chinese_script import has_cjk
+from ingest.extraction.rules.patterns import index
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“(])|(?<=[。！？；])|;\s+|\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,3}[.)])\s+")
-_IRREGULAR = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was", "isn't": "am not",
-              "doesn't": "don't", "hasn't": "haven't"}  # fmt: skip
-# A note without a subject begins with one of these. Other words with an s at the end are more often nouns.
-_VERBS = (
-    "is|has|was|does|goes|lives|works|likes|dislikes|loves|hates|enjoys|prefers|takes|uses|drinks|eats|avoids|plays|"
-    "speaks|studies|studied|teaches|owns|drives|wants|needs|hopes|plans|tries|runs|walks|swims|cycles|exercises|"
-    "practices|practises|meditates|reads|writes|collects|listens|watches|travels|visits|moved|started|stopped|quit|"
-    "lived|worked|grew|comes|sleeps|wakes|seems|appears|may|might|suffers|keeps|supports|manages|leads|believes|"
-    "doesn't|isn't|hasn't|cooks|smokes|learns|majors|majored|graduated|married|switched|owned|bought"
-)
-_ADVERBS = (
-    r"(?:(?:also|currently|now|still|often|usually|always|regularly|really|generally|recently|previously) )*"
-)
-_NAMED = re.compile(r"^(?:the )?user(?P<owns>['’]s)? +", re.IGNORECASE)
-_THEY = re.compile(r"^they +", re.IGNORECASE)
-_BARE = re.compile(rf"^{_ADVERBS}(?:{_VERBS})\b", re.IGNORECASE)
-_OWNED = re.compile(
-    r"^(?:full |first |last |nick)?(?:name|age|birthday|birthplace|hometown|job|occupation|employer|diet|pronouns|"
-    r"goal|hobby|hobbies|(?:wife|husband|spouse|partner|girlfriend|boyfriend|mother|father|son|daughter|dog|cat)|"
-    r"native language|blood type|email|phone number|favou?rite [a-z ]{2,30})(?:['’]s name)? (?:is|are)\b",
-    re.IGNORECASE,
-)
+_ADVERBS = r"(?:(?:also|currently|now|still|often|usually|always|regularly|really|generally|recently) )*"
 _HEDGE = re.compile(
-    rf"^(?P<adverbs>{_ADVERBS})(?:(?:seems|appears|tries|is trying|is likely|is thought) to|may|might|could|"
-    r"(?:probably|possibly|apparently|perhaps|likely|seemingly)) +(?P<rest>.+)$",
+    rf"^{_ADVERBS}(?:(?:seems|appears|tries|is likely) to (?:be )?|(?:may|might|could) (?:be )?|"
+    r"(?:probably|possibly|apparently|perhaps|likely) )",
     re.IGNORECASE,
 )
-_WITH_ADVERBS = re.compile(rf"^(?P<adverbs>{_ADVERBS})(?P<verb>[A-Za-z']+)(?P<rest>.*)$", re.DOTALL)
-_THEN = re.compile(rf",?\s+(?:and|but|while)\s+(?=(?:they\s+)?{_ADVERBS}(?:{_VERBS})\b)", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"\b(?:their|his|her)\b(?= \w)", re.IGNORECASE)
-
-_NAMED_ZH = re.compile(r"^(?:[该該这這]位?|此)?(?:用户|用戶|使用者)")
-_BARE_ZH = re.compile(
-    r"^(?:目前|现在|現在|也|还|還|最近)?(?:住在?|喜欢|喜歡|不喜|讨厌|討厭|爱|愛|[对對][^，。]{1,12}(?:过敏|過敏)|有|患有|是|"
-    r"在[^，。]{1,20}(?:工作|上班)|名叫|叫|服用|养|養|会说|會說|不吃|吃素|每[天日周週])"
-)
-_HEDGE_ZH = re.compile(r"^(?P<before>[^，。]{0,4}?)(?:可能|似乎|好像|大概|也许|也許|应该|應該)(?P<rest>.+)$")
-_THEN_ZH = re.compile(r"[，、](?=" + _BARE_ZH.pattern[1:] + ")")
+_HEDGE_ZH = re.compile(r"可能|似乎|好像|大概|也许|也許|应该|應該")
+_FIRST_ZH = re.compile("[我咱]")
 
 
 HEDGED = 0.6
@@ -68,76 +39,52 @@ class Clause:
 
 def clauses(note: str, user_name: str | None = None) -> Iterator[Clause]:
     """Yields the clauses of a note, in order. ``user_name`` is what the note calls the user."""
-    named_en, named_zh = (_NAMED, _NAMED_ZH) if user_name is None else _named(user_name)
+    subject = _subject(user_name)
     for piece in _SENTENCE.split(note):
         sentence = _BULLET.sub("", piece).strip()
-        if sentence:
-            yield from _chinese(sentence, named_zh) if has_cjk(sentence) else _english(sentence, named_en)
+        if not sentence:
+            continue
+        named = subject.match(sentence)
+        rest = sentence[named.end() :] if named is not None else sentence
+        if has_cjk(sentence):
+            hedge = _HEDGE_ZH.search(rest[:8])
+            rest = rest[: hedge.start()] + rest[hedge.end() :] if hedge is not None else rest
+            yield Clause(rest if _FIRST_ZH.match(rest) else f"我{rest}", hedge is not None)
+        elif named is not None and named["owns"]:
+            yield Clause(f"My {rest}")
+        elif named is None and _owned().match(sentence):
+            yield Clause(f"My {sentence[0].lower()}{sentence[1:]}")
+        else:
+            hedge = _HEDGE.match(rest)
+            told = (
+                rest if hedge is None else ("is " if hedge[0].endswith("be ") else "") + rest[hedge.end() :]
+            )
+            without = named is None and hedge is None and _verbs().match(rest) is None
+            yield Clause(sentence if without else f"I {told[:1].lower()}{told[1:]}", hedge is not None)
 
 
 @lru_cache(maxsize=256)
-def _named(user_name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Returns the patterns of a subject that is the user: "user", the name, or its first word."""
-    words = user_name.split()
-    names = "|".join(re.escape(each) for each in dict.fromkeys((" ".join(words), *words[:1])))
+def _subject(user_name: str | None) -> re.Pattern[str]:
+    """Returns the pattern of a subject that is the user: "user", "they", the name, or its first word."""
+    words = (user_name or "").split()
+    names = "".join(f"|{re.escape(each)}" for each in dict.fromkeys((" ".join(words), *words[:1])) if each)
     # "Alice and Bob" is not the user alone.
-    alone = r"(?!(?:and|or|und|et)\b|[&,])"
-    return (
-        re.compile(rf"^(?:(?i:(?:the )?user)|{names})(?P<owns>['’]s)? +{alone}"),
-        re.compile(rf"{_NAMED_ZH.pattern}|^(?:{names})(?![和跟与與、及])"),
+    alone = r"(?!(?:and|or|und|et)\b|[&,和跟与與、及])"
+    return re.compile(
+        rf"^(?:(?:(?i:(?:the )?user|they){names})(?P<owns>['’]s)?(?: +|(?=[\u4e00-\u9fff])){alone}|"
+        r"(?:[该該这這]位?|此)?(?:用户|用戶|使用者))"
     )
 
 
-def _english(sentence: str, subject: re.Pattern[str]) -> Iterator[Clause]:
-    named = subject.match(sentence)
-    if named is not None and named["owns"]:
-        yield Clause("My " + sentence[named.end() :])
-        return
-    rest = sentence[named.end() :] if named is not None else sentence
-    if named is None and (they := _THEY.match(sentence)) is not None:
-        rest = sentence[they.end() :]
-    elif named is None and _OWNED.match(sentence) is not None:
-        yield Clause("My " + sentence[0].lower() + sentence[1:])
-        return
-    elif named is None and _BARE.match(sentence) is None:
-        yield Clause(sentence)
-        return
-    for part in _THEN.split(rest):
-        yield _first_person(_THEY.sub("", part).strip())
+@lru_cache(maxsize=1)
+def _verbs() -> re.Pattern[str]:
+    """Returns the pattern of a note without a subject: it begins with a verb of a row."""
+    heads = {head for subject, head in index(False) if subject in ("@", "I") and head}
+    return re.compile(rf"^{_ADVERBS}(?:{'|'.join(sorted({*heads, 'is', 'has', 'was'}))})\b", re.IGNORECASE)
 
 
-def _first_person(predicate: str) -> Clause:
-    hedge = _HEDGE.match(predicate)
-    if hedge is not None:
-        predicate = hedge["adverbs"] + hedge["rest"]
-    found = _WITH_ADVERBS.match(predicate)
-    if found is None:
-        return Clause(predicate, hedge is not None)
-    verb = found["verb"].lower()
-    verb = "am" if verb == "be" else _base(verb)
-    rest = _POSSESSIVE.sub("my", found["rest"])
-    return Clause(f"I {found['adverbs'].lower()}{verb}{rest}", hedge is not None)
-
-
-def _base(verb: str) -> str:
-    """Returns the form of a verb after "I". A verb that is not in the third person stays."""
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb]
-    if not verb.endswith("s") or verb.endswith("ss"):
-        return verb
-    if verb.endswith("ies") and len(verb) > 4:
-        return verb[:-3] + "y"
-    return verb[:-2] if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")) else verb[:-1]
-
-
-def _chinese(sentence: str, subject: re.Pattern[str]) -> Iterator[Clause]:
-    named = subject.match(sentence)
-    rest = sentence[named.end() :] if named is not None else sentence
-    hedge = _HEDGE_ZH.match(rest)
-    if hedge is not None:
-        rest = hedge["before"] + hedge["rest"]
-    if named is None and _BARE_ZH.match(rest) is None:
-        yield Clause(sentence)
-        return
-    for part in _THEN_ZH.split(rest):
-        yield Clause("我" + part, hedge is not None)
+@lru_cache(maxsize=1)
+def _owned() -> re.Pattern[str]:
+    """Returns the pattern of a note that begins with a thing of the user: "Name is Ada"."""
+    heads = {head for subject, head in index(False) if subject == "$" and head}
+    return re.compile(rf"^(?:{'|'.join(sorted(heads))})\b.{{0,40}}? (?:is|are)\b", re.IGNORECASE)

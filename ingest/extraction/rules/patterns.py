@@ -38,7 +38,7 @@ _BE = "(?:'s|'re| is| are)(?: now| actually| currently)?"
 # "{attribute}" and the others: words before a value that decide its key.
 _NOUN = r"[a-z][\w-]*"
 _KEYWORDS = {
-    "kin": either("kin"), "animal": ENGLISH["animal"], "occupation": ENGLISH["role"],
+    "kin": either("kin"), "animal": ENGLISH["animal"],
     "favourite": rf"{_NOUN}(?: "
     rf"{_NOUN}){{0,2}}", "attribute": rf"{_NOUN}(?: {_NOUN}){{0,2}}", "tooling": either("tooling"),
     "measure": rf"(?:{_NOUN} ){{0,2}}?(?:{either('measure')})", "occasion": rf"(?:{_NOUN} "
@@ -70,9 +70,6 @@ class Row:
     announced: bool
     timed: bool
     dated: bool = False
-    needs: tuple[str, ...] = ()
-    """One of these words stands in every clause that the row explains. Empty: the first word of the row tells
-    enough."""
 
     def compiled(self) -> re.Pattern[str]:
         return compiled(self.pattern)
@@ -88,7 +85,7 @@ Index = dict[tuple[str, str], list[Row]]
 """The rows of a subject and a first word (in Chinese: a first character; "" where any may come)."""
 
 
-def _row(line: str, chinese: bool) -> tuple[list[str], list[str], Row]:
+def _row(line: str, chinese: bool) -> tuple[str, list[str], Row]:
     source, _, marks = line.partition(" = ")
     subject, _, source = source.partition(" ")
     slots: list[Slot] = []
@@ -112,17 +109,15 @@ def _row(line: str, chinese: bool) -> tuple[list[str], list[str], Row]:
     if subject == "*":
         end = r"(?!['’]s?\b)(?! (?:and|or) [A-Z]\w)\b" if not source.startswith("^") else end
         heads = [""]
-    needs = marks.partition("needs ")[2].split("|") if "needs " in marks else []
     row = Row(
-        subject[-1],
+        subject,
         pattern + end,
         tuple(slots),
         "announced" in marks,
         "timed" in marks,
         "dated" in marks,
-        tuple(needs),
     )
-    return (["I", "@"] if subject == "I|@" else [subject]), heads or [""], row
+    return subject, heads or [""], row
 
 
 def group_of(key: str) -> str:
@@ -146,10 +141,9 @@ def _heads(source: str, chinese: bool) -> list[str]:
 def _index(name: str, chinese: bool) -> Index:
     index: Index = {}
     for line in rows(table(name)):
-        subjects, heads, row = _row(line, chinese)
-        for subject in subjects:
-            for head in heads:
-                index.setdefault((subject, head), []).append(row)
+        subject, heads, row = _row(line, chinese)
+        for head in heads:
+            index.setdefault((subject, head), []).append(row)
     return index
 
 

@@ -1,63 +1,39 @@
 """Plans and days: what somebody does on a day that the sentence names, and plans that are called off or moved."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 
 from events.language.quoted import HIDDEN
 from events.language.timex.chinese.words import WILL
-from events.language.values import word_set
-from events.types.cards import EventNoted
 from ingest.extraction.rules.drafts import DialogueState, EventDraft
-from ingest.extraction.rules.moments import Moment
-from ingest.extraction.rules.sentences import Sentence, hedged
+from ingest.extraction.rules.moments import Moment, coming
+from ingest.extraction.rules.sentences import Sentence
 from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import either
 
 _N = rf"(?:[\w'’&-]+ |{TIME}++ ){{0,3}}(?:{either('occasion')}|{either('plan')})s?"
-_ABOUT = (
-    rf"(?: (?:to|with|at|in|for|on|of) (?:the |my |our )?[\w'’&-]+(?: [A-Z][\w'-]+)?|,? ?{TIME}++){{0,2}}"
-)
-_NP = rf"(?:(?:[Tt]he|[Mm]y|[Oo]ur|[Tt]his|[Tt]hat|[A-Z][a-z]+'s) |^(?=[A-Z]))(?P<n>(?i:{_N}){_ABOUT})"
-_IT = r"\b(?P<it>[Ii]t|[Tt]hat)"
-_AUX = (
-    r"(?:'s|'re| is| are| was| were| has| have| had| got| been| just| now| officially| finally| sadly){1,4}"
-)
-_WHO = rf"(?:^|(?<![\w'])(?:I|[Ww]e|[Tt]hey|[A-Z][a-z]+)(?:'ve| have| had to| has|'d)?(?: {TIME}++| just| finally)* )"
-_GONE = (
-    r"(?:off(?![\w-]| to| the| by| with)|cancell?ed|called off|scrapped|not happening|no longer happening|"
-    r"no longer on)"
-)
-_OFF = re.compile(
-    rf"(?:{_NP}|{_IT})(?:{_AUX} {_GONE}|(?:,? sadly)? fell through| (?:isn't|won't be) happening)"
-)
-_CALLS_OFF = re.compile(rf"{_WHO}(?:[Cc]ancell?ed|[Cc]alled off|[Ss]crapped|[Bb]ailed on) (?:{_NP}|{_IT})")
-_MOVED = r"(?:moved|pushed|postponed|rescheduled|shifted|delayed|bumped|brought forward|put off|changed)"
+_ABOUT = rf"(?: (?:to|with|at|for|of) (?:the |my |our )?[\w'’&-]+(?: [A-Z][\w'-]+)?|,? ?{TIME}++){{0,2}}"
+_NP = rf"(?:(?:(?:[Tt]he|[Mm]y|[Oo]ur|[Tt]hat) |^(?=[A-Z]))(?P<n>(?i:{_N}){_ABOUT})|\b(?P<it>[Ii]t|[Tt]hat))"
+_AUX = r"(?:'s| is| was| has| have| got| been| just| now){0,4}"
+_OFF = re.compile(rf"{_NP}{_AUX} (?:off(?![\w-]| to| the| by| with)|cancell?ed|called off|not happening)")
 _TO = (
     rf"(?: back| forward| up)?(?:,? (?:from )?{TIME}++)? (?:to |until |till |for |by )?(?:on |at |the "
     rf")?(?P<to>{TIME}++)"
 )
 # "Moved from Monday to Thursday": a change, and no stretch of time.
 _ORIGIN = re.compile(r"from .+? (?:to|until|till) ", re.IGNORECASE)
-_IS_MOVED = re.compile(rf"(?:{_NP}|{_IT})(?:{_AUX})? ?{_MOVED}{_TO}")
-_MOVES = re.compile(rf"{_WHO}(?i:{_MOVED}) (?:{_NP}|{_IT}){_TO}")
+_MOVED = re.compile(rf"{_NP}{_AUX} (?:moved|pushed|postponed|rescheduled|shifted|delayed){_TO}")
 _NP_ZH = rf"(?P<n>[^，,。；;！!？?{HIDDEN}]{{0,14}}?(?:{either('约')}))"
-_SO_ZH = "(?:已经|都|被|临时|决定|就|也|要|又|只好|全部|突然|后来|结果)*"
-_MOVED_ZH = "(?:改|延后|延期|延|挪|换|调|移|提前|提早|推迟|顺延)(?:期)?(?:到|至|成|在)了?"
-_OFF_ZH = re.compile(rf"{_NP_ZH}{_SO_ZH}(?:取消|告吹|泡汤|作罢|停办|不办|去不成)了?")
-_CALLS_OFF_ZH = re.compile(rf"(?:取消|推掉|退掉)了?{_NP_ZH}")
-_MOVES_ZH = re.compile(rf"{_NP_ZH}{_SO_ZH}(?:时间)?(?:从?{TIME}++)?{_SO_ZH}{_MOVED_ZH}(?P<to>{TIME}++)")
+_SO_ZH = "(?:已经|都|被|临时|决定|就|也|要|又|只好|后来|结果)*"
+_OFF_ZH = re.compile(rf"{_NP_ZH}{_SO_ZH}(?:取消|告吹|泡汤|不办)了?")
+_MOVED_ZH = re.compile(
+    rf"{_NP_ZH}{_SO_ZH}(?:时间)?(?:从?{TIME}++)?{_SO_ZH}"
+    rf"(?:改|延后|延期|延|挪|换|调|提前|推迟)(?:期)?(?:到|至|成|在)了?(?P<to>{TIME}++)"
+)
 _LEAD_ZH = re.compile(
-    r"^(?:我们|我|大家|那个|这个|原本的?|原定的?|本来的?|所以|但是|可是|因为|结果|然后|把|的|要|[，, ])+"
+    r"^(?:我们|我|大家|那个|这个|原本的?|原定的?|本来的?|所以|但是|可是|因为|结果|然后|把|的|要|[，,, ])+"
 )
-_CHANGES = ((_OFF, False), (_CALLS_OFF, False), (_IS_MOVED, True), (_MOVES, True))
-_CHANGES_ZH = ((_MOVES_ZH, True), (_OFF_ZH, False), (_CALLS_OFF_ZH, False))
-_CHANGING = word_set(
-    "off cancelled canceled scrapped happening bailed through moved pushed postponed rescheduled shifted "
-    "delayed bumped "
-    "brought put changed"
-)
-_CHANGING_ZH = re.compile("取消|告吹|泡汤|作罢|停办|不办|不成|推掉|退掉|[改延挪换调移]|提[前早]|推迟")
 
 _UNSURE = re.compile(
     r"\b(?:might|maybe|perhaps|probably|possibly|not|never|would|could|should|wish|want(?:s|ed)?|hop(?:e|es|ed|ing)|"
@@ -95,19 +71,20 @@ _DECIDED = re.compile(
 )
 _CLOCK = re.compile(r"(?:at |by |around )?\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?$|noon|midnight", re.IGNORECASE)
 _AGED = re.compile(r" ?[\d一二三四五六七八九十]{1,3}岁")
+# "Moved the date to August": August is the new date and not the time of the event.
+_MOVED_TO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _EDGE = " \t,.;，。；-–—"
 
 
 def changed(
-    sentence: Sentence, masked: str, owner: str, told: Callable[[], DialogueState]
+    sentence: Sentence, masked: str, owner: str, told: Callable[[], DialogueState], reference: datetime
 ) -> EventDraft | None:
     """Returns the plan that the sentence calls off or moves, or None.
 
     A pronoun stands for the last plan of the conversation. Without such a plan it gives nothing.
     """
-    if (_CHANGING_ZH.search(masked) is None) if sentence.chinese else sentence.words.isdisjoint(_CHANGING):
-        return None
-    for pattern, moves in _CHANGES_ZH if sentence.chinese else _CHANGES:
+    for pattern in (_MOVED_ZH, _OFF_ZH) if sentence.chinese else (_MOVED, _OFF):
+        moves = "to" in pattern.groupindex
         found = pattern.search(masked) if not moves or TIME in masked else None
         if found is None or (_UNSURE_ZH if sentence.chinese else _UNSURE).search(masked, 0, found.start()):
             continue
@@ -117,84 +94,51 @@ def changed(
         replaces = named or _last_plan(told(), owner)
         if replaces is None:
             continue
-        to = found.span("to") if moves else None
-        if to is not None and (origin := _ORIGIN.match(sentence.raw, *to)) is not None:
-            to = origin.end(), to[1]
-        return EventDraft(
-            entity=owner,
-            key="plan",
-            span=to or found.span(),
-            content=sentence.raw,
-            value=sentence.raw[slice(*to)] if to is not None else None,
-            when="coming" if to is not None else "said",
-            importance=6,
-            status="planned" if to is not None else "cancelled",
-            replaces=replaces,
-        )
+        if not moves:
+            return EventDraft(
+                key="plan", span=found.span(), status="cancelled", replaces=replaces, importance=6
+            )
+        begin, stop = found.span("to")
+        if (origin := _ORIGIN.match(sentence.raw, begin, stop)) is not None:
+            begin = origin.end()
+        moment = coming(sentence, begin, stop, reference)
+        if moment is not None:
+            return EventDraft(
+                key="plan", span=(begin, stop), moment=moment, value=sentence.raw[begin:stop], status="planned",
+                replaces=replaces, importance=6,
+            )  # fmt: skip
     return None
 
 
-def corrected(sentence: Sentence, right: re.Match[str], told: DialogueState, owner: str) -> EventDraft | None:
-    """Returns the last event of the conversation with a time, with the right time, or None without one of both."""
-    dated = [one for one in told.events if one.status == "planned" or one.time_resolved]
-    if not dated or TIME not in right["v"]:
-        return None
-    ahead = dated[-1].status == "planned"
-    return EventDraft(
-        entity=owner, key="plan" if ahead else "activity", span=right.span("v"), content=sentence.raw,
-        value=sentence.raw[slice(*right.span("v"))], when="coming" if ahead else "past", importance=6 if ahead else 5,
-        status="planned" if ahead else "corrected", replaces=_words_of(dated[-1], owner),
-    )  # fmt: skip
-
-
 def _last_plan(told: DialogueState, owner: str) -> str | None:
-    plans = [one for one in told.events if one.status == "planned"]
-    return _words_of(plans[-1], owner) if plans else None
+    plans = [one.content for one in told.events if one.status == "planned"]
+    return plans[-1].removeprefix(f"{owner}: ").removeprefix(f"{owner}：") if plans else None
 
 
-def _words_of(event: EventNoted, owner: str) -> str:
-    return event.content.removeprefix(f"{owner}: ").removeprefix(f"{owner}：")
-
-
-def dated(
-    sentence: Sentence, masked: str, owner: str, moments: list[Moment], reference: datetime
-) -> Iterator[EventDraft]:
-    """Yields what happened or will happen at the time that the sentence names, and what somebody decided."""
-    decided = _DECIDED.search(masked) if "decided" in masked or "决定" in masked else None
-    if decided is not None and hedged(sentence, decided.start(), decided.start()):
-        decided = None
+def dated(sentence: Sentence, masked: str, moments: list[Moment], reference: datetime) -> EventDraft | None:
+    """Returns what somebody decided, or what happened or will happen at the time that the sentence names."""
     moment = next((one for one in moments if one.start is not None and not _CLOCK.match(one.words)), None)
+    start = moment.start if moment is not None else None
     if moment is not None and _AGED.match(masked, moment.stop):
-        return
-    if decided is None and moment is None:
-        return
-    unsure = (_UNSURE_ZH if sentence.chinese else _UNSURE).search(masked)
-    if decided is not None and (moment is None or moment.start is None or moment.start <= reference):
-        yield EventDraft(
-            entity=owner,
-            key="decision",
-            span=(0, len(sentence.raw)),
-            content=sentence.raw,
-            when="said",
-            importance=6,
-        )
-        return
-    if moment is None or unsure is not None or moment.start is None:
-        return
-    ended = moment.end is not None and moment.end <= reference
+        return None
+    unsure = _UNSURE_ZH if sentence.chinese else _UNSURE
+    decided = _DECIDED.search(masked) if start is None or start <= reference else None
+    if decided is not None and unsure.search(masked, 0, decided.start()) is None:
+        return EventDraft(key="decision", span=(0, len(sentence.raw)), moment=moment, importance=6)
+    if moment is None or start is None or unsure.search(masked):
+        return None
+    if _MOVED_TO.search(masked, max(0, moment.begin - 6), moment.begin):
+        return None
+    ended, ahead = moment.end is not None and moment.end <= reference, start > reference
     did = (_DAY_ZH if sentence.chinese else _DID).search(masked) is not None
-    ahead = moment.start > reference
     will = (_WILL_ZH if sentence.chinese else _WILL).search(masked) is not None
     # The name of an occasion alone is no plan on a day that has begun: "The concert today was too loud".
     will = will or (ahead and not sentence.chinese and _OCCASION.search(masked) is not None)
-    if moment.start <= reference and did and (sentence.chinese or not will or ended):
-        if moment.end is None and not sentence.chinese:
-            return  # "since March" is the begin of a state.
-        yield EventDraft(
-            entity=owner, key="activity", span=(moment.begin, moment.stop), content=sentence.raw, when="past"
-        )
-    elif will and (ahead or not ended):
-        yield EventDraft(
-            entity=owner, key="plan", span=(moment.begin, moment.stop), content=sentence.raw, when="future",
-            importance=6, status="planned",
-        )  # fmt: skip
+    span = moment.begin, moment.stop
+    if not ahead and did and (sentence.chinese or not will or ended):
+        # "Since March" is the begin of a state.
+        begins = moment.end is None and not sentence.chinese
+        return None if begins else EventDraft(key="activity", span=span, moment=moment)
+    if will and (ahead or (moment.end is not None and not ended)):
+        return EventDraft(key="plan", span=span, moment=moment, status="planned", importance=6)
+    return None

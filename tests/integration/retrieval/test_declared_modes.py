@@ -16,7 +16,7 @@ from events.types.cards import StateAsserted
 from events.types.modes import CardReclassified, Decay
 from ingest import modes as mode_commands
 from ingest.decider import Command
-from ingest.modes import Declaration, UserModes
+from ingest.modes import UserModes
 from projectors.embedding.embedders import dimension_of, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
@@ -41,7 +41,7 @@ class Memory:
             self.modes,
             project_id,
             name,
-            Declaration(**given),
+            given,
             lambda model: dimension_of(self.settings, model),
         )
 

@@ -26,7 +26,7 @@ from events.store.checkpoints import Processor
 from events.types.envelope import partition_of, uuid7
 from events.types.extraction import ExtractionFailed
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
-from ingest.recording.overviews import Overviews, overview
+from ingest.recording.intake import Overviews, overview
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live

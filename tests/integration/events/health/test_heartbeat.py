@@ -12,7 +12,7 @@ from events.store import log
 from events.types.envelope import Event, partition_of
 from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
-from ingest.recording.overviews import overview
+from ingest.recording.intake import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.runner import Runner

@@ -8,8 +8,7 @@ from events.insights import insights_of
 from events.platform.database import Connection
 from events.types.insights import InsightDerived
 from ingest.curator.memory import Memory
-from ingest.curator.passes.consolidation import consolidate
-from ingest.curator.passes.patterns import patterns
+from ingest.curator.passes import consolidate, patterns
 from ingest.curator.runner import curate, memory_of
 from tests.support.ingest.curating import fold, tell
 

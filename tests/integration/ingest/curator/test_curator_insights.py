@@ -15,7 +15,7 @@ from events.curator import runs_of
 from events.platform.database import Connection
 from events.store import log
 from events.types.extraction import CardsWithdrawn
-from ingest.curator.passes.patterns import patterns
+from ingest.curator.passes import patterns
 from ingest.curator.runner import curate, memory_of
 from retrieval.export.export import export
 from tests.support.conversing import Memory

@@ -10,8 +10,8 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.envelope import uuid7
 from events.types.relations import CardsConnected
-from ingest.curator.passes.connect import connect
-from ingest.curator.passes.undecided import undecided
+from ingest.curator.asking import undecided
+from ingest.curator.connect import connect
 from ingest.curator.runner import BehindError, curate, memory_of
 from projectors.core.projector import CoreProjector
 from tests.support.ingest.curating import BEGIN, fold, relations, tell

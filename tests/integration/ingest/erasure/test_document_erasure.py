@@ -14,10 +14,9 @@ from events.problems.problem_log import entries
 from events.types.migrations import Migrated
 from events.types.problems import ProblemAttempted
 from ingest import problems as problem_commands
-from ingest.core import patching, review, time_travel
+from ingest.core import patching, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory
-from ingest.core.patching import Patched
-from ingest.core.review import WaitingPatch
+from ingest.core.patching import Patched, WaitingPatch
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
@@ -120,7 +119,7 @@ def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) ->
     ada.say(f"I live in {CANARY}.", f"I've been struggling with {CANARY} pain.")
     ada.say(f"User might be allergic to {CANARY}", metadata=mark())
     ada.patch(add("/profile/other/note", CANARY), rationale=f"{CANARY} said so")
-    review.refuse(ada.waiting_patch(ada.queued(rationale=CANARY)), CANARY)
+    patching.refuse(ada.waiting_patch(ada.queued(rationale=CANARY)), CANARY)
     ada.queued(source=CANARY)
     problem = problem_commands.open_problem(ada.opening, CANARY, 5, "default", None)
     tried = {"approach": f"{CANARY} tea", "outcome": CANARY, "successful": True}
@@ -144,8 +143,8 @@ def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
     gone = ada.queued(rationale=f"{PERSON} told me")
     kept = ada.queued(rationale="a guess")
     refused, approved = ada.queued(), ada.queued()
-    review.refuse(ada.waiting_patch(refused), f"{PERSON} says no")
-    review.approve(ada.waiting_patch(approved), None, f"{PERSON} agreed")
+    patching.refuse(ada.waiting_patch(refused), f"{PERSON} says no")
+    patching.approve(ada.waiting_patch(approved), None, f"{PERSON} agreed")
     ada.patch(add("/profile/other/hat", "red"), rationale=f"{PERSON} saw it")
     assert mistaken.outcome.event is not None
     left_out = [mistaken.outcome.event.event_id]
@@ -196,12 +195,12 @@ def test_an_erased_turn_takes_its_values_patches_proposals_and_problems(ada: Ada
     [other] = ada.say("I've been struggling with insomnia.")
     [proposal] = ada.present.fold.waiting
     assert proposal.kind == "proposal"
-    review.approve(ada.waiting_patch(proposal.queue_id), None, None)
+    patching.approve(ada.waiting_patch(proposal.queue_id), None, None)
     ada.patch(add("/profile/other/note", CANARY), turn_ids=(home,))
     ada.patch(add("/profile/other/seat", "aisle"))
     ada.queued(source=home, rationale=CANARY)
     refused = ada.queued(source=home)
-    review.refuse(ada.waiting_patch(refused), f"not in {CANARY}")
+    patching.refuse(ada.waiting_patch(refused), f"not in {CANARY}")
     [problem] = [
         each
         for each in in_order(fold(entries(ada.connection, "ada")).by_id.values())

@@ -1,13 +1,14 @@
 """An erasure takes every word of its subject and nothing of anybody else, once or never."""
 
 import dataclasses
+from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from events.people.judgement import person_id
 from events.platform.database import Connection, connect
-from events.sealing import keystore
 from events.sealing import sealer as sealing
 from events.store import log
 from events.store.verification import verify
@@ -18,7 +19,7 @@ from events.types.people import PersonAliased, PersonEvent, PersonsMerged, Perso
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.tombstones import Erased, SubjectErased
 from ingest.erasure import subjects
-from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms
+from ingest.erasure.erasure import ErasureRefusedError, Terms
 from ingest.erasure.receipts import faults, receipt_of
 from ingest.erasure.selection import events_of, is_readable
 from ingest.extraction import erased_turns, extraction_events
@@ -384,22 +385,22 @@ def test_a_kill_before_the_commit_leaves_the_user_whole(memory: Memory, connecti
     class KilledError(Exception):
         pass
 
-    class Dying:
+    class Dying(psycopg.Cursor[Any]):
         """Destroys the keys, and then the process ends."""
 
-        def destroy_subject(self, connection: Connection, storage_id: str) -> int:
-            keystore.destroy_subject(connection, storage_id)
-            raise KilledError
-
-        def destroy_events(self, *_: object) -> int:
-            raise KilledError
+        def execute(self, query: Any, *args: Any, **options: Any) -> Any:
+            super().execute(query, *args, **options)
+            if "destroy_subject" in str(query):
+                raise KilledError
+            return self
 
     memory.say(connection, "ada", *LIFE)
     memory.understand(connection)
     before = memory.digests(connection)
-    dying = Eraser(memory.settings, [ForgettingProjection(p) for p in memory.projectors], keystore=Dying())
-    with connect(memory.settings.database_url, application="test") as other, pytest.raises(KilledError):
-        subjects.erase_user(dying, other, "ada", TERMS)
+    with connect(memory.settings.database_url, application="test") as other:
+        other.cursor_factory = Dying
+        with pytest.raises(KilledError):
+            subjects.erase_user(memory.eraser(), other, "ada", TERMS)
     assert memory.digests(connection) == before
     assert rebuilt_equal(memory)
     subjects.erase_user(memory.eraser(), connection, "ada", TERMS)

@@ -30,7 +30,7 @@ from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, Terms
 from ingest.erasure.selection import events_of, is_readable
-from ingest.modes import Declaration, UserModes
+from ingest.modes import UserModes
 from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.core.documents import documents_of
@@ -137,7 +137,7 @@ def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them
     memory: Memory, connection: Connection
 ) -> None:
     memory.fold()
-    given = Declaration(description=f"what {PERSON} does")
+    given = {"description": f"what {PERSON} does"}
     mode_commands.declare(UserModes(connection, "ada", by()), None, "work", given, lambda _: 384)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:

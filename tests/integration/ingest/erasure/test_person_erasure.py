@@ -35,12 +35,12 @@ from events.types.tombstones import SubjectErased
 from ingest import modes as mode_commands
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
-from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
+from ingest.api.thread_routes import UserThreads, close, open_thread, reopen
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.erasure.words import IDENTIFIERS
-from ingest.modes import Declaration, UserModes
+from ingest.erasure.names import IDENTIFIERS
+from ingest.modes import UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.generations.generations import ensure_live
@@ -274,7 +274,7 @@ def test_modes_lose_their_words_and_stay_modes_at_every_position(ada: Ada) -> No
     modes = UserModes(ada.connection, "ada", BY)
 
     def declare(name: str, **wanted: Any) -> None:
-        mode_commands.declare(modes, None, name, Declaration(**wanted), lambda _: 384)
+        mode_commands.declare(modes, None, name, wanted, lambda _: 384)
 
     declare("work", embedder="one", description=f"what {PERSON} does", prompt_overrides={"style": "short"})
     declare("work", embedder="two", prompt_overrides={"person": f"{PERSON} is the boss", "style": "short"})

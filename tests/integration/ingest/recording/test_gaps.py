@@ -5,7 +5,7 @@ from redis import Redis
 
 from events.platform.settings import Settings
 from ingest.recording.forgotten_entries import forget
-from ingest.recording.overviews import overview
+from ingest.recording.intake import overview
 from ingest.recording.turn_queue import TurnQueue
 from tests.support.ingest.recorder import queue_of, recording, settled
 from tests.support.waiting import eventually

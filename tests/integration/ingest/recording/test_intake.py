@@ -21,8 +21,7 @@ from events.store import log
 from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app
 from ingest.recording.dead_letters import DeadLetters
-from ingest.recording.intake import open_intake
-from ingest.recording.overviews import overview
+from ingest.recording.intake import open_intake, overview
 from ingest.recording.recorder import Recorder
 from retrieval.recall.unprojected_tail import QueueTail
 from tests.support.redis_cluster import Cluster, redis_cluster

@@ -21,8 +21,7 @@ from events.types.webhooks import STREAM, WebhookAdded
 from ingest.api.write_api import create_app
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, Terms
-from ingest.webhooks.message import new_secret
-from ingest.webhooks.targets import TargetError, checked_url, is_public, post
+from ingest.webhooks.targets import TargetError, checked_url, is_public, new_secret, post
 from ingest.webhooks.worker import Webhooks
 from tests.support.projectors.folding import NOW, count, event, moved, noted, settings_of
 from tests.support.waiting import PATIENT, eventually

@@ -15,8 +15,7 @@ from events.types.envelope import NewEvent
 from events.types.extraction import CardsWithdrawn
 from events.types.verdicts import ConflictRuled
 from ingest.core import patching
-from ingest.core.aggregate import CoreDocument
-from ingest.core.documents import NoDocuments
+from ingest.core.aggregate import CoreDocument, NoDocuments
 from ingest.decider import Command
 from projectors.core import loading
 from projectors.core.card_feed import StateFeed

@@ -20,7 +20,7 @@ from events.types.webhooks import STREAM, WebhookAdded
 from events.webhooks import webhooks_of
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.webhooks.message import new_secret
+from ingest.webhooks.targets import new_secret
 from projectors.people import PeopleProjector
 from retrieval.export.export import export
 from retrieval.export.user_import import ImportRefusedError, import_user

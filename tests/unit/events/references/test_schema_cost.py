@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from events.references.kinds.kind import ReferenceInvalidError
-from ingest.references.schema_cost import check_cost
+from ingest.references.declarations import check_cost
 from tests.support.tables import examples_and
 
 

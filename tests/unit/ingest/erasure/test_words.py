@@ -9,7 +9,7 @@ from uuid import UUID
 from events.types import codec
 from events.types.cards import EventNoted
 from events.types.references import ReferenceChanged, ReferenceName
-from ingest.erasure.words import IDENTIFIERS, words_of
+from ingest.erasure.names import IDENTIFIERS, words_of
 from tests.support.projectors.folding import NOW, ORIGIN
 
 

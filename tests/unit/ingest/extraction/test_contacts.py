@@ -50,9 +50,9 @@ def test_a_state_of_the_user_is_refused_from_every_extractor(entity: str, kept: 
 
 
 def test_the_words_of_a_contact_open_no_problem() -> None:
-    batch = SessionBatch((RecordedTurn("ada", 1, turn("I have trouble sleeping.")),))
+    batch = SessionBatch((RecordedTurn("ada", 1, turn("I've been struggling with insomnia.")),))
     assert RulesExtractor().extract(batch).problems
-    theirs = turn("I have trouble sleeping.", contact="Nora", speaker="user", direction="incoming")
+    theirs = turn("I've been struggling with insomnia.", contact="Nora", speaker="user", direction="incoming")
     assert not RulesExtractor().extract(SessionBatch((RecordedTurn("ada", 1, theirs),))).problems
 
 

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from ingest.migration.chats.message import LeftOut
-from ingest.migration.memories import Memories, TextInvalidError, told_name
-from ingest.migration.notes import sentences
 from ingest.migration.portable import read_okf
-from ingest.migration.reading import Format, decoded, read
+from ingest.migration.texts import Format, Memories, TextInvalidError, decoded, read, sentences, told_name
 from tests.support.tables import LongText, examples, examples_and
 
 

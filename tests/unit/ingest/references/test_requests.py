@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.references.requests import list_key, new_key, requests_in
+from ingest.references.proposals import list_key, new_key, requests_in
 from tests.support.tables import examples
 
 

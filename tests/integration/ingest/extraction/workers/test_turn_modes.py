@@ -20,7 +20,7 @@ from ingest.decider import Command
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext, modes_of_turns
-from ingest.modes import Declaration, UserModes
+from ingest.modes import UserModes
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
 from tests.support.ingest.modes import (
@@ -51,7 +51,7 @@ def declare(connection: Connection, default: str | None) -> None:
         ("journal", "feelings"),
         ("family", ""),
     ):
-        wanted = Declaration(description=description, default_decay=decay, prompt_overrides=hints)
+        wanted = {"description": description, "default_decay": decay, "prompt_overrides": hints}
         mode_commands.declare(modes, None, name, wanted, lambda _: 384)
     mode_commands.declare_project(modes, "default", {"default_mode": default}, {})
 
