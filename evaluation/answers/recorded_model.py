@@ -14,7 +14,6 @@ from ingest.extraction.claude.model_client import ModelClient, Prompt, Reply
 from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableError, SessionBatch
 
 _FAILURES = 3
-_CALL_ID = "toolu_recorded"
 
 
 class RecordingFailedError(RuntimeError):
@@ -150,12 +149,12 @@ class _RecordedClient(ModelClient):
         """True when every call of the reading was answered, and there was one."""
         return not self._asking and self._reading is not None and bool(self._reading.answers)
 
-    def ask(self, prompt: Prompt, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
+    def ask(self, prompt: Prompt, question: str, max_tokens: int) -> Reply:
         assert self._reading is not None
         answers = self._reading.answers
         if self._answered >= len(answers) and self._server_client is not None:
             self._asking = True
-            reply = self._server_client.ask(prompt, messages, max_tokens)
+            reply = self._server_client.ask(prompt, question, max_tokens)
             self._asking = False
             answers.append(_answer(reply))
         elif not answers:
@@ -174,7 +173,7 @@ class _RecordedClient(ModelClient):
 def _answer(reply: Reply) -> dict[str, Any]:
     return {
         "stop_reason": reply.stop_reason,
-        "called": reply.tool_use_id is not None,
+        "called": reply.called,
         "input": reply.tool_input,
         "prose": reply.prose,
         "usage": asdict(reply.usage),
@@ -183,20 +182,14 @@ def _answer(reply: Reply) -> dict[str, Any]:
 
 def _reply(answer: dict[str, Any]) -> Reply:
     """Returns the reply of a recorded answer. Raises nothing: the extractor judges what a model answers."""
-    called, prose = bool(answer.get("called")), str(answer.get("prose") or "")
-    content: list[dict[str, Any]] = [{"type": "text", "text": prose}] if prose else []
-    if called:
-        content.append(
-            {"type": "tool_use", "id": _CALL_ID, "name": prompt.TOOL, "input": answer.get("input")}
-        )
+    called = bool(answer.get("called"))
     usage = answer.get("usage")
     stop = answer.get("stop_reason")
     return Reply(
         stop if isinstance(stop, str) else None,
+        called,
         answer.get("input") if called else None,
-        _CALL_ID if called else None,
-        prose,
-        content,
+        str(answer.get("prose") or ""),
         Usage(**usage)
         if isinstance(usage, dict) and usage.keys() <= set(Usage.__dataclass_fields__)
         else Usage(),

@@ -336,8 +336,7 @@ class Asker:
 
         self._client = self._client or create_client(self._settings)
         tool = {"name": _TOOL, "description": "Write down the relations.", "input_schema": _SCHEMA}
-        messages: list[dict[str, object]] = [{"role": "user", "content": question(pairs)}]
-        return self._client.ask(Prompt(text(), tool), messages, self._most_tokens(pairs))
+        return self._client.ask(Prompt(text(), tool), question(pairs), self._most_tokens(pairs))
 
     def _most_tokens(self, pairs: Sequence[Pair]) -> int:
         most = self._settings.extract_max_tokens

@@ -6,11 +6,12 @@ The functions are pure.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
 
 from events.language import timex
+from events.language.chinese_script import has_cjk
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse, fold, stem
 from events.language.timex.calendar import WITHIN_DAY
@@ -58,7 +59,6 @@ _MARGIN, _NAMELESS_MARGIN = 0.08, 0.3
 """
 _ALIKE = 0.6
 _ENTITY_PENALTY, _TIME_PENALTY = 0.25, 0.3
-_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 _LONGEST_DAY = timedelta(hours=25)
 
 
@@ -234,58 +234,65 @@ def _completed(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent]) -
         not isinstance(payload, EventNoted)
         or payload.replaces_event is None
         or payload.status not in ("planned", "corrected")
-        or not payload.time_resolved
     ):
         return event
     others = (*here, *known.plans, *known.events)
     target = next((one for one in others if one.event_id == payload.replaces_event), None)
     if target is None or not target.time_resolved:
         return event
+    moved = _on_the_same_day(payload, target) or _at_the_same_hour(payload, target)
+    return replace(event, payload=moved)
+
+
+def _on_the_same_day(payload: EventNoted, target: KnownEvent) -> EventNoted | None:
+    """Returns the event on the day of its target, if its hint is a clock time and nothing else."""
+    hint = payload.occurred_at_hint or ""
     day = on_clock(target.occurred_at, payload.origin.time_zone)
-    said = on_clock(payload.occurred_at, payload.origin.time_zone)
-    if not _names_hours_only(payload.occurred_at_hint or ""):
-        return replace(event, payload=_at_the_same_hour(payload, said, target))
-    # The difference of two instants, because a clock may change between the days.
-    moved = said.replace(year=day.year, month=day.month, day=day.day)
-    later = moved.astimezone(UTC) - said.astimezone(UTC)
-    until, other = payload.occurred_until, payload.alternative_at
-    payload = replace(
+    date = f"{day.year}年{day.month}月{day.day}日" if has_cjk(hint) else f"{day:%Y-%m-%d} "
+    said_at = on_clock(payload.origin.said_at, payload.origin.time_zone)
+    told = [one for one in timex.find(date + hint, said_at) if one.start is not None]
+    clock = told[0] if len(told) == 1 else None
+    if clock is None or clock.start is None or clock.stop <= len(date) or clock.grain not in WITHIN_DAY:
+        return None
+    # What was in the afternoon stays there.
+    afternoon = clock.ambiguous and clock.start.hour < 12 <= day.hour
+    later = timedelta(hours=12 if afternoon else 0)
+    return replace(
         payload,
-        occurred_at=payload.occurred_at + later,
-        occurred_until=until and until + later,
-        alternative_at=other and other + later,
+        occurred_at=clock.start + later,
+        occurred_until=clock.end and clock.end + later,
+        alternative_at=None if afternoon else clock.alternative,
+        time_grain=clock.grain,
+        time_resolved=True,
     )
-    return replace(event, payload=payload)
 
 
-def _at_the_same_hour(payload: EventNoted, day: datetime, target: KnownEvent) -> EventNoted:
+def _at_the_same_hour(payload: EventNoted, target: KnownEvent) -> EventNoted:
+    day = on_clock(payload.occurred_at, payload.origin.time_zone)
     until = payload.occurred_until
     other = payload.alternative_at and on_clock(payload.alternative_at, payload.origin.time_zone)
     one_day = payload.time_grain == "day" and day.hour == 0 and (until is None or until - day <= _LONGEST_DAY)
-    if payload.status != "planned" or not one_day or target.time_grain not in WITHIN_DAY:
+    if (
+        payload.status != "planned"
+        or not payload.time_resolved
+        or not one_day
+        or target.time_grain not in WITHIN_DAY
+    ):
         return payload
-    start, end = at_hour_of(day, target.occurred_at, target.occurred_until)
+    start, end = _at_hour_of(day, target.occurred_at, target.occurred_until)
     return replace(
         payload,
         occurred_at=start,
         occurred_until=end,
         time_grain=target.time_grain,
-        alternative_at=other and at_hour_of(other, target.occurred_at, None)[0],
+        alternative_at=other and _at_hour_of(other, target.occurred_at, None)[0],
     )
 
 
-def at_hour_of(day: datetime, plan: datetime, until: datetime | None) -> tuple[datetime, datetime | None]:
+def _at_hour_of(day: datetime, plan: datetime, until: datetime | None) -> tuple[datetime, datetime | None]:
     """Returns the begin and the end on ``day`` of what begins at the hour of ``plan`` and lasts until ``until``."""
     start = datetime.combine(day, plan.astimezone(day.tzinfo).time(), day.tzinfo)
     return start, until and start + (until - plan)
-
-
-def _names_hours_only(words: str) -> bool:
-    """Returns True for "at 9 am" and 下午四點, and False for "tomorrow at 9" and for words without a clock time."""
-    rest = words
-    for clock in reversed(timex.clock_times(words)):
-        rest = f"{rest[: clock.begin]} {rest[clock.stop :]}"
-    return rest != words and not timex.find(rest, _ANY_DAY)
 
 
 def _target(payload: EventNoted, known: KnownCards, here: Sequence[KnownEvent]) -> UUID | None:

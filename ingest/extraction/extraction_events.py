@@ -39,6 +39,7 @@ _REASONS = {
     "same_as": "the extractor reads both as one fact",
     "expands": "the extractor reads it as more about the same fact",
 }
+_SURE_OF_LINK = 0.8
 _OF_ADDRESSEE = ("your ", "你的", "妳的", "您的")
 """What a contact calls so belongs to the user."""
 _TURNS_BEFORE = 2  # A third turn adds nothing (see projectors.embedding.passages).
@@ -299,7 +300,7 @@ def _connected(link: CardLink, caused: Mapping[int, NewEvent], known: KnownCards
         to_card=link.to_card,
         predicate=link.predicate,
         reason=_REASONS[link.predicate],
-        confidence=link.confidence,
+        confidence=_SURE_OF_LINK,
     )
 
 

@@ -63,13 +63,14 @@ class CardLink:
     card: int
     to_card: UUID
     predicate: Relation
-    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The cards of a session batch in reading order, the tokens spent, and the number of refused cards.
+    """The cards of a session batch in reading order, the tokens spent, and the number of refused cards and claims.
 
+    A claim is a part of a kept card that was left out: a label that was not shown, words of an earlier event or a
+    participant that nobody said. ``reasons`` tell why cards were refused, without words of the turns.
     ``links`` are relations from these cards to known ones. ``problems`` are what the turns tell of problems. ``modes``
     are pairs of a turn id and the mode that the extractor reads in the turn; a turn without a clear mode has none.
     ``modes_version`` is the version of the part of the prompt that is about modes.
@@ -82,6 +83,7 @@ class Extraction:
     problems: tuple[ProblemTold, ...] = ()
     modes: tuple[tuple[str, str], ...] = ()
     modes_version: str | None = None
+    reasons: tuple[str, ...] = ()
 
 
 class ExtractorUnavailableError(RuntimeError):

@@ -1,5 +1,6 @@
 """The known memory of an extractor: what the log tells of the users whose turns it extracts."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
@@ -7,15 +8,20 @@ from cachetools import LRUCache
 
 from events import threads
 from events.platform.database import Connection, rows_of, statement
+from events.platform.isolation import is_the_datas_fault
 from events.problems import problem
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
-from events.types.envelope import Event
+from events.types.envelope import Event, NewEvent
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
 from events.types.problems import PROBLEM_EVENTS
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from ingest.extraction.conversation import recorded
+from ingest.extraction.event_linking import linked, wants_target
 from ingest.extraction.extractor_port import Ongoing, RecordedTurn
 from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, fold_known, known_card
+
+logger = logging.getLogger(__name__)
 
 _DEPTH = 2_000
 """Cards of one user that are kept, the latest."""
@@ -86,6 +92,33 @@ class KnownMemory:
     def forget(self) -> None:
         """Forgets everything. A caller whose transaction is rolled back has seen events that do not exist."""
         self._users.clear()
+
+
+def with_targets(
+    connection: Connection,
+    memory: KnownMemory,
+    turns: Sequence[Event],
+    events: Sequence[NewEvent],
+    earlier: Iterable[NewEvent],
+) -> list[NewEvent]:
+    """Returns ``events``, the events of ``turns``, with the earlier events that they replace.
+
+    The log counts up to now, and so do ``earlier``: events of the same user that are not appended yet. The log is read
+    only when an event replaces something. Data of the user that cannot be read leave the events as they are. Raises the
+    error of the server when the server is away.
+    """
+    if not wants_target(events):
+        return [*events]
+    said = [recorded(turn) for turn in turns]
+    try:
+        with connection.transaction():
+            known = memory.of(connection, turns[0].partition, said)
+    except Exception as error:
+        if not is_the_datas_fault(error):
+            raise
+        logger.warning("earlier events of a user cannot be read: %s", log.reason_of(error))
+        return [*events]
+    return linked(events, known.with_events(earlier, said[-1].turn.said_at))
 
 
 class _UserCards:

@@ -12,11 +12,11 @@ from typing import Literal
 from . import chinese, english, stamps
 from .calendar import Frame, Grain
 from .numerals import Number, is_number_word, numbers
-from .readings import CalendarDate, ClockTime, calendar_dates, clock_times, month_of
+from .readings import CalendarDate, calendar_dates, month_of
 from .scan import Mention
 
 __all__ = [
-    "CalendarDate", "ClockTime", "Found", "Grain", "Number", "calendar_dates", "clock_times", "find", "is_number_word",
+    "CalendarDate", "Found", "Grain", "Number", "calendar_dates", "find", "is_number_word",
     "month_of", "numbers",
 ]  # fmt: skip
 

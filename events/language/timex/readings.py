@@ -1,37 +1,22 @@
-"""Clock times and calendar dates as they are written, without a reference: "at 7:30", 下午三点, "8 May", 2016年5月."""
+"""Calendar dates as they are written, without a reference: "8 May", 2016年5月."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from .calendar import Frame
 from .chinese import dates as chinese_dates
-from .chinese import times as chinese_times
 from .chinese.words import ChineseScan
-from .clock import Clock, Half
 from .cycles import Cycle, Reading
 from .english import dates as english_dates
-from .english import times as english_times
 from .english.words import MONTHS, EnglishScan
 from .scan import Scan
 
 # In this reference "next year" is a year that no text writes.
 _NOWHERE = Frame(datetime(3, 6, 15), UTC)  # noqa: DTZ001
 _LEAP = 2000
-T = TypeVar("T", "ClockTime", "CalendarDate")
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历", "闰", "正月", "大年", "冬月", "腊月"})
-
-
-@dataclass(frozen=True, slots=True)
-class ClockTime:
-    """A clock time in a text. `half` is None when the words say neither morning nor afternoon."""
-
-    begin: int
-    stop: int
-    hour: int
-    minute: int
-    half: Half | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +33,6 @@ class CalendarDate:
 def month_of(word: str) -> int | None:
     """Returns the number of a month's English name in lower case, or None for any other word."""
     return MONTHS.get(word)
-
-
-def clock_times(text: str) -> list[ClockTime]:
-    """Returns the clock times of a text. A bare number is one only after "at"."""
-    return _sorted(
-        ClockTime(begin, stop, value.hour, value.minute, value.half)
-        for scan, read in ((_english(text), _english_clock), (_chinese(text), _chinese_clock))
-        for begin, stop, value in _each(scan, read)
-    )
 
 
 def calendar_dates(text: str) -> list[CalendarDate]:
@@ -89,29 +65,13 @@ def _each(
         i = found[1] if found else i + 1
 
 
-def _sorted(found: Iterator[T]) -> list[T]:
+def _sorted(found: Iterator[CalendarDate]) -> list[CalendarDate]:
     """Returns the findings of both languages without overlaps."""
-    kept: list[T] = []
+    kept: list[CalendarDate] = []
     for one in sorted(found, key=lambda each: (each.begin, -each.stop)):
         if not kept or kept[-1].stop <= one.begin:
             kept.append(one)
     return kept
-
-
-def _english_clock(scan: Scan, i: int) -> tuple[Clock, int] | None:
-    j = scan.skip(i, "at", "@")
-    found = english_times.clock(scan, j)
-    if found is None or (
-        found[2] and (j == i or scan.words[found[1]] in ("%", "percent") or not found[0].open)
-    ):
-        return None
-    return found[0], found[1]
-
-
-def _chinese_clock(scan: Any, i: int) -> tuple[Clock, int] | None:
-    named = chinese_times.part_of_day(scan, i)
-    found = chinese_times.clock(scan, named[1] if named else i)
-    return (found[0], found[1]) if found is not None and not (found[2] and named is None) else None
 
 
 def _english_date(scan: Scan, i: int) -> tuple[Reading, int] | None:

@@ -3,8 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from uuid import UUID
+from typing import Any
 
 from events.language.asking import asking
 from events.language.chinese_script import has_cjk
@@ -13,14 +12,14 @@ from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, Source
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction import episodes
-from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
+from ingest.extraction.claude.grounding.occurrences import ground_event
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place, same_speaker
-from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, owner_of
-from ingest.extraction.claude.grounding.states import GroundedState, ground_state
+from ingest.extraction.claude.grounding.spoken import SURE, Grounded, as_spoken, content_of, owner_of
+from ingest.extraction.claude.grounding.states import ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.moments import CLAUSES
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
-from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
+from ingest.extraction.extractor_port import CardEvent, CardLink, Extraction, ProblemTold, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
 from ingest.extraction.rules.problems import noted
 
@@ -85,28 +84,12 @@ _EVENT_KEYS: dict[str, EventStatus] = {
     "activity": "happened",
     "travelled_to": "happened",
 }
-_LINKED = 0.8  # The confidence of a relation that the model says.
 
 
 _WISH_KEYS = frozenset(("wish", "goal"))
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedCards:
-    """The grounded cards and problems in the order of their turns, and the number of refused cards and claims.
-
-    A claim is a part of a kept card that was left out: a label that was not shown, words of an earlier event or a
-    participant that nobody said. ``reasons`` tell why cards were refused, without words of the turns.
-    """
-
-    cards: tuple[CardEvent, ...]
-    refused: int
-    links: tuple[CardLink, ...] = ()
-    problems: tuple[ProblemTold, ...] = ()
-    reasons: tuple[str, ...] = ()
-
-
-def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
+def ground_cards(answer: Answer, batch: SessionBatch) -> Extraction:
     """Returns the cards of ``answer`` that the turns of ``batch`` bear out, and an episode of every substantive turn.
 
     A card is refused when nobody said its quote, when it is a state or an event that an assistant said, or when its
@@ -117,7 +100,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     known = shown.words()
     turns = [TurnWords(recorded.turn) for recorded in (*batch.preceding, *batch.turns)]
     first = len(batch.preceding)
-    read: list[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]] = []
+    read: list[tuple[int, Grounded[Any]]] = []
     told: list[tuple[int, EventFound]] = []
     refused = answer.faulty
     reasons: list[str] = []
@@ -125,7 +108,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     findings: list[Finding] = [*answer.states, *answer.events, *answer.knowledge, *answer.problems]
     for found in findings:
         at = place(found.turn, found.quote, turns[first:])
-        card: GroundedState | GroundedEvent | KnowledgeLearned | ProblemTold | None = None
+        card: Grounded[Any] | ProblemTold | None = None
         if at is not None:
             quote = QuoteInContext(turns, first, first + at[0], at[1], known)
             if isinstance(found, ProblemFound):
@@ -140,9 +123,16 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
         else:
             read.append((at[0], card))
             told += [(at[0], found)] if isinstance(found, EventFound) else []
-            refused += 0 if isinstance(card, KnowledgeLearned) else card.refused
+            refused += card.refused
     problems.sort(key=lambda pair: pair[0])
-    return replace(_in_order(turns[first:], read, told, problems, refused), reasons=tuple(reasons))
+    cards, links = _in_order(turns[first:], read, told, problems)
+    return Extraction(
+        cards,
+        refused=refused,
+        links=links,
+        problems=tuple(told for _, told in problems),
+        reasons=tuple(reasons),
+    )
 
 
 def _reason(found: Finding, *, said: bool) -> str:
@@ -154,45 +144,33 @@ def _reason(found: Finding, *, said: bool) -> str:
 
 def _in_order(
     turns: Sequence[TurnWords],
-    read: Sequence[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]],
+    read: Sequence[tuple[int, Grounded[Any]]],
     found: Sequence[tuple[int, EventFound]],
     problems: Sequence[tuple[int, ProblemTold]],
-    refused: int,
-) -> GroundedCards:
-    """Returns the cards by turn, each once, behind the episode of their turn. An attempt with an outcome is a card."""
-    numbers = {words.turn.turn_id: number for number, words in enumerate(turns)}
-    cards: list[list[tuple[CardEvent, tuple[tuple[Relation, UUID], ...]]]] = [[] for _ in turns]
-    seen: set[tuple[object, ...]] = set()
-    told = [one for _, one in read if isinstance(one, GroundedEvent)]
-    corrections = [one.card for _, one in read if isinstance(one, GroundedState)]
-    events = joined([*told, *mended(told, corrections)])
-    plain: list[tuple[int, CardEvent, tuple[tuple[Relation, UUID], ...]]] = [
-        (number, one.card, one.relations) for number, one in read if isinstance(one, GroundedState)
-    ]
-    plain += [(_turn_of(card, numbers), card, ()) for card in events]
-    plain += [(number, one, ()) for number, one in read if isinstance(one, KnowledgeLearned)]
-    plain += [
-        (number, noted(told), ())
+) -> tuple[tuple[CardEvent, ...], tuple[CardLink, ...]]:
+    """Returns the cards by turn, each once, behind the episode of their turn, and their links.
+
+    An attempt with an outcome is a card.
+    """
+    cards: list[list[Grounded[Any]]] = [[] for _ in turns]
+    attempts = [
+        (number, Grounded(noted(told)))
         for number, told in problems
         if isinstance(told, ProblemAttempted) and told.successful is not None
     ]
-    for number, card, relations in plain:
-        if (identity := _identity(card)) not in seen:
+    seen: set[tuple[object, ...]] = set()
+    for number, one in (*read, *attempts):
+        if (identity := _identity(one.card)) not in seen:
             seen.add(identity)
-            cards[number].append((card, relations))
+            cards[number].append(one)
     ordered: list[CardEvent] = []
     links: list[CardLink] = []
     for number, (words, here) in enumerate(zip(turns, cards, strict=True)):
         ordered += _episode(words, len(here), [event for turn, event in found if turn == number])
-        for card, relations in here:
-            links += [CardLink(len(ordered), to_card, predicate, _LINKED) for predicate, to_card in relations]
-            ordered.append(card)
-    return GroundedCards(tuple(ordered), refused, tuple(links), tuple(told for _, told in problems))
-
-
-def _turn_of(card: EventNoted, numbers: dict[str, int]) -> int:
-    span = card.origin.source_span
-    return numbers[span.turn_id if span is not None else card.origin.turn_ids[0]]
+        for one in here:
+            links += [CardLink(len(ordered), to_card, predicate) for predicate, to_card in one.relations]
+            ordered.append(one.card)
+    return tuple(ordered), tuple(links)
 
 
 def substantive(turn: TurnRecorded) -> bool:
@@ -208,7 +186,7 @@ def substantive(turn: TurnRecorded) -> bool:
 
 def _card(
     found: StateFound | EventFound | KnowledgeFound, quote: QuoteInContext, labels: KnownLabels
-) -> GroundedState | GroundedEvent | KnowledgeLearned | None:
+) -> Grounded[Any] | None:
     role = quote.turn.role
     if role == "system":
         return None
@@ -242,7 +220,7 @@ def _as_event(found: StateFound, key: str) -> EventFound:
     )
 
 
-def _knowledge(found: KnowledgeFound, quote: QuoteInContext) -> KnowledgeLearned | None:
+def _knowledge(found: KnowledgeFound, quote: QuoteInContext) -> Grounded[KnowledgeLearned] | None:
     turn, span = quote.turn, quote.span
     title = found.title.strip()
     evidence = quote.explanation()
@@ -253,7 +231,7 @@ def _knowledge(found: KnowledgeFound, quote: QuoteInContext) -> KnowledgeLearned
     if content is None:
         return None
     aliases = (alias.strip() for alias in found.aliases if alias.strip() != title)
-    return KnowledgeLearned(
+    card = KnowledgeLearned(
         content=content,
         title=title,
         definition=definition,
@@ -262,6 +240,7 @@ def _knowledge(found: KnowledgeFound, quote: QuoteInContext) -> KnowledgeLearned
         aliases=tuple(dict.fromkeys(alias for alias in aliases if evidence.knows(alias))),
         confidence=SURE,
     )
+    return Grounded(card)
 
 
 def _episode(words: TurnWords, cards: int, events: Sequence[EventFound]) -> list[EventNoted]:

@@ -41,9 +41,9 @@ class ChatClient(ModelClient):
         if key := revealed(self._server.key):
             self._http.headers["authorization"] = f"Bearer {key}"
 
-    def ask(self, prompt: Prompt, messages: list[dict[str, object]], max_tokens: int) -> Reply:
+    def ask(self, prompt: Prompt, question: str, max_tokens: int) -> Reply:
         shape, more = self._shape(prompt.tool)
-        asked = [{"role": "system", "content": prompt.text + more}, *_translated(messages)]
+        asked = [{"role": "system", "content": prompt.text + more}, {"role": "user", "content": question}]
         body = {"model": self.model, "max_tokens": max_tokens, "messages": asked, **shape}
         began = time.monotonic()
         try:
@@ -81,8 +81,8 @@ class ChatClient(ModelClient):
             choice = completion["choices"][0]
             message = choice["message"]
             calls = [
-                _call(call, number)
-                for number, call in enumerate(message.get("tool_calls") or ())
+                _input(call)
+                for call in message.get("tool_calls") or ()
                 if isinstance(call.get("function"), dict)
             ]
             reason = "content_filter" if message.get("refusal") else choice.get("finish_reason")
@@ -90,31 +90,22 @@ class ChatClient(ModelClient):
             usage = self._usage(_counted(completion.get("usage") or {}), seconds)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             raise self._no_message("a body that is no completion", seconds) from None
-        prose = said.strip() if isinstance(said, str) else ""
-        blocks: list[dict[str, object]] = [{"type": "text", "text": prose}] if prose else []
         return Reply(
             _STOP_REASONS.get(reason, reason) if isinstance(reason, str) else None,
-            calls[0]["input"] if calls else None,
-            calls[0]["id"] if calls else None,
-            prose,
-            blocks + calls,
+            bool(calls),
+            calls[0] if calls else None,
+            said.strip() if isinstance(said, str) else "",
             usage,
         )
 
 
-def _call(call: JsonObject, number: int) -> dict[str, Json]:
-    """Returns a call as a block of the Messages API. Arguments that are no JSON stay the text that they are."""
-    function = call["function"]
-    given = function.get("arguments")
+def _input(call: JsonObject) -> Json:
+    """Returns the input of a call. Arguments that are no JSON stay the text that they are."""
+    given = call["function"].get("arguments")
     if isinstance(given, str):
         with suppress(ValueError):
             given = orjson.loads(given)
-    return {
-        "type": "tool_use",
-        "id": str(call.get("id") or f"call_{number}"),
-        "name": function.get("name"),
-        "input": given,
-    }
+    return given
 
 
 def _counted(usage: JsonObject) -> dict[str, object]:
@@ -127,36 +118,6 @@ def _counted(usage: JsonObject) -> dict[str, object]:
         "output_tokens": usage.get("completion_tokens"),
         "cache_read_input_tokens": read,
     }
-
-
-def _translated(messages: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Returns messages of the Messages API as those of chat completions."""
-    found: list[dict[str, object]] = []
-    for message in messages:
-        content = message["content"]
-        if not isinstance(content, list):
-            found.append(message)
-            continue
-        results = [block for block in content if block["type"] == "tool_result"]
-        for block in results:
-            found.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": block["content"]})
-        if results:
-            continue
-        said: dict[str, object] = {
-            "role": message["role"],
-            "content": "\n".join(block["text"] for block in content if block["type"] == "text"),
-        }
-        calls = [
-            {
-                "id": block["id"],
-                "type": "function",
-                "function": {"name": block["name"], "arguments": orjson.dumps(block["input"]).decode()},
-            }
-            for block in content
-            if block["type"] == "tool_use"
-        ]
-        found.append(said | ({"tool_calls": calls} if calls else {}))
-    return found
 
 
 def _reason(body: bytes) -> str:

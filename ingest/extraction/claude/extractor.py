@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Iterable
-
-import orjson
+from dataclasses import replace
+from html import escape
 
 from events.platform.settings import Settings
 from events.types.cards import StateAsserted
 from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
-from ingest.extraction.claude.cards import GroundedCards, ground_cards, substantive
+from ingest.extraction.claude.cards import ground_cards, substantive
 from ingest.extraction.claude.model_client import ModelClient, Reply
 from ingest.extraction.claude.model_server import speaks_chat
 from ingest.extraction.claude.schema import Answer, answer_of
@@ -26,7 +26,9 @@ from ingest.extraction.token_budget import about_tokens
 
 logger = logging.getLogger(__name__)
 
-_MOST_REPEATED = 100_000  # Bytes of an answer that may go back to the model.
+_COMPLAINT = (
+    "\nAn earlier answer cannot be used: {fault}. Call {tool} once, with every card and without these faults."
+)
 _ANSWERED_A_TURN = 40  # Output tokens, measured on conversations with about one card a turn.
 
 
@@ -58,12 +60,10 @@ class ClaudeExtractor:
                 "; ".join((*found.reasons, *answer.faults)),
                 extra={"turn_id": batch.turns[0].turn.turn_id},
             )
-        return Extraction(
-            found.cards,
-            usage,
-            found.refused,
-            _links(found, batch),
-            found.problems,
+        return replace(
+            found,
+            usage=usage,
+            links=_links(found, batch),
             modes=_modes(answer, batch),
             modes_version=prompt.modes_version() if batch.modes else None,
         )
@@ -108,9 +108,9 @@ class ClaudeExtractor:
         self._client.close()
 
     def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
-        messages: list[dict[str, object]] = [{"role": "user", "content": prompt.question(batch)}]
+        question, most = prompt.question(batch), self._max_tokens
         stable = prompt.asking(with_modes=bool(batch.modes))
-        reply = self._client.ask(stable, messages, self._max_tokens)
+        reply = self._client.ask(stable, question, most)
         answer, fault = _read(reply)
         if fault is None:
             return answer, reply.usage
@@ -118,9 +118,12 @@ class ClaudeExtractor:
             # A model that refuses once refuses again.
             raise TurnsUnreadableError(fault, usage=reply.usage)
         logger.info("the model is asked again because its answer cannot be used: %s", fault)
-        longer = self._max_tokens * (2 if reply.stop_reason == "max_tokens" else 1)
+        if reply.stop_reason == "max_tokens":
+            most *= 2
+        else:
+            question += _COMPLAINT.format(fault=escape(fault, quote=False), tool=prompt.TOOL)
         try:
-            retried = self._client.ask(stable, [*messages, *_complaint(reply, fault)], longer)
+            retried = self._client.ask(stable, question, most)
         except ExtractorUnavailableError as error:
             error.usage = reply.usage + error.usage
             raise
@@ -150,7 +153,7 @@ def create_client(settings: Settings) -> ModelClient:
     return MessagesClient(settings)
 
 
-def _links(found: GroundedCards, batch: SessionBatch) -> tuple[CardLink, ...]:
+def _links(found: Extraction, batch: SessionBatch) -> tuple[CardLink, ...]:
     """Returns the relations to known facts. The same value of the same fact needs none: the fold makes it one card."""
     identities = {fact.event_id: fact.identity for fact in batch.known.facts}
     return tuple(
@@ -178,40 +181,6 @@ def _read(reply: Reply) -> tuple[Answer, str | None]:
     answer = answer_of(reply.answer)
     if reply.stop_reason == "max_tokens":
         return answer, "the answer was cut off at the most tokens allowed (CARDLOG_EXTRACT_MAX_TOKENS)"
-    if reply.tool_use_id is None and not answer.usable:
+    if not reply.called and not answer.usable:
         return answer, "the answer is prose and calls no tool" if reply.prose else "the answer is empty"
     return answer, "; ".join(answer.faults) or None
-
-
-def _complaint(reply: Reply, fault: str) -> list[dict[str, object]]:
-    """Returns the messages that name the fault of an answer to the model.
-
-    The list is empty for an answer that was cut off: the same question with a higher token limit follows.
-    """
-    if reply.stop_reason == "max_tokens":
-        return []
-    wanted = f"That cannot be used: {fault}. Call {prompt.TOOL} again, once, with every card and without these faults."
-    repeated = [block for block in reply.content if _may_be_repeated(block)]
-    if not repeated or not _short_enough(repeated):
-        return [{"role": "user", "content": wanted}]
-    results = [
-        {"type": "tool_result", "tool_use_id": block["id"], "is_error": True, "content": wanted}
-        for block in repeated
-        if block["type"] == "tool_use"
-    ]
-    return [{"role": "assistant", "content": repeated}, {"role": "user", "content": results or wanted}]
-
-
-def _short_enough(blocks: list[dict[str, object]]) -> bool:
-    """Returns True when an answer may go back to the model: it is not huge and not nested too deep to encode."""
-    try:
-        return len(orjson.dumps(blocks)) <= _MOST_REPEATED
-    except TypeError:
-        return False
-
-
-def _may_be_repeated(block: dict[str, object]) -> bool:
-    """Returns True when the server accepts its own block: the text is not empty, the input of a call is an object."""
-    if block.get("type") == "tool_use":
-        return isinstance(block.get("input"), dict) and isinstance(block.get("id"), str)
-    return block.get("type") != "text" or bool(str(block.get("text") or "").strip())

@@ -26,7 +26,7 @@ class MessagesClient(ModelClient):
             http_client=self._http,
         )
 
-    def ask(self, prompt: Prompt, messages: list[dict[str, object]], max_tokens: int) -> Reply:
+    def ask(self, prompt: Prompt, question: str, max_tokens: int) -> Reply:
         began = time.monotonic()
         # The API does not force a tool on a model with thinking. The prompt then asks for the tool.
         mode: dict[str, Any] = (
@@ -44,7 +44,7 @@ class MessagesClient(ModelClient):
                     max_tokens=max_tokens,
                     system=[{"type": "text", "text": prompt.text, "cache_control": {"type": "ephemeral"}}],
                     tools=[prompt.tool],  # type: ignore[list-item]
-                    messages=messages,  # type: ignore[arg-type]
+                    messages=[{"role": "user", "content": question}],
                     **mode,
                 )
             body = raw.http_response.content
@@ -66,9 +66,8 @@ class MessagesClient(ModelClient):
         prose = "\n".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
         return Reply(
             stop_reason if isinstance(stop_reason, str) else None,
+            bool(calls),
             calls[0].get("input") if calls else None,
-            str(calls[0].get("id")) if calls else None,
             prose.strip(),
-            content,
             usage,
         )

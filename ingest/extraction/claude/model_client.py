@@ -85,17 +85,12 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of the model: stop reason, input of the tool call, text outside the call, and the cost.
-
-    ``tool_input`` and ``tool_use_id`` are None without a tool call. ``content`` is the answer in the blocks of the
-    Messages API, which the client sends back when the model must correct it.
-    """
+    """The reply of the model: stop reason, input of the tool call if there is one, text outside the call, and cost."""
 
     stop_reason: str | None
+    called: bool
     tool_input: object | None
-    tool_use_id: str | None
     prose: str
-    content: list[dict[str, object]]
     usage: Usage
 
     @property
@@ -104,7 +99,7 @@ class Reply:
 
         Models on servers without tools write the object as text.
         """
-        if self.tool_use_id is not None:
+        if self.called:
             return self.tool_input
         start, end = self.prose.find("{"), self.prose.rfind("}")
         if start < 0 or end < start:
@@ -139,8 +134,8 @@ class ModelClient(ABC):
         )
 
     @abstractmethod
-    def ask(self, prompt: Prompt, messages: list[dict[str, object]], max_tokens: int) -> Reply:
-        """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none."""
+    def ask(self, prompt: Prompt, question: str, max_tokens: int) -> Reply:
+        """Returns the reply to ``question``. Raises :class:`ExtractorUnavailableError` when there is none."""
 
     def close(self) -> None:
         """Closes the connections."""

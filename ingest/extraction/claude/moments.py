@@ -7,11 +7,9 @@ from datetime import timedelta
 
 from events.language import timex
 from events.language.chinese_script import has_cjk
-from events.language.timex.calendar import WITHIN_DAY
 from events.types.cards import SourceSpan
 from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
-from ingest.extraction.event_linking import at_hour_of
 from ingest.extraction.rules.moments import Moment
 
 _INTERVAL = re.compile(r"(?<=\d)(Z|[+-]\d\d:\d\d)?\s*/\s*(?=\d{4}-)")
@@ -157,45 +155,6 @@ def deadline(hint: str, turn: TurnRecorded, found: Moment) -> Moment:
     if best is None or best.start is None or found.end is None or best.start > found.end:
         return found
     return Moment.of(best, hint)
-
-
-def completed(hint: str, turn: TurnRecorded, found: Moment | None, plan: Moment) -> Moment | None:
-    """Returns the time of ``hint`` with what it does not say of day or hour, which comes from the ``plan`` it moves.
-
-    "At 5" of a plan on the 27th is the 27th at 5, "the Tuesday after" of a plan at ten is that Tuesday at ten.
-    """
-    try:
-        return _on_its_day(hint, turn, plan) or _at_its_hour(found, plan)
-    except (ValueError, OverflowError):  # At the ends of the calendar.
-        return found
-
-
-def _on_its_day(hint: str, turn: TurnRecorded, plan: Moment) -> Moment | None:
-    """Returns the time of a hint that is a clock time and nothing else, on the day of ``plan``, or None."""
-    if plan.start is None or plan.grain not in WITHIN_DAY | {"day"}:
-        return None
-    before = plan.start.astimezone(local_said_at(turn).tzinfo)
-    day = f"{before.year}年{before.month}月{before.day}日" if has_cjk(hint) else f"{before:%Y-%m-%d} "
-    told = [*_found(day + hint, turn)]
-    clock = told[0] if len(told) == 1 else None
-    if clock is None or clock.start is None or clock.stop <= len(day) or clock.grain not in WITHIN_DAY:
-        return None
-    if clock.ambiguous and clock.start.hour < 12 <= before.hour:  # A plan of the afternoon stays there.
-        half = timedelta(hours=12)
-        start, end = (None if one is None else one + half for one in (clock.start, clock.end))
-        clock = replace(clock, start=start, end=end, ambiguous=False, alternative=None)
-    return Moment.of(clock, hint)
-
-
-def _at_its_hour(found: Moment | None, plan: Moment) -> Moment | None:
-    """Returns a day at the hour of ``plan``. Another time stays as it is."""
-    if found is None or found.start is None or found.grain != "day" or found.stretch:
-        return found
-    if plan.start is None or plan.grain not in WITHIN_DAY:
-        return found
-    start, end = at_hour_of(found.start, plan.start, plan.end)
-    other = found.alternative and at_hour_of(found.alternative, plan.start, None)[0]
-    return replace(found, start=start, end=end, grain=plan.grain, alternative=other)
 
 
 def lasting(words: str, turn: TurnRecorded, hint: SourceSpan) -> Moment | None:

@@ -19,7 +19,7 @@ from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.extraction import erased_turns
 from ingest.extraction.choosing import describe
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
-from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.conversation import mode_contexts, preceding, recorded
 from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.extraction_events import counted, events_of, given_up, unreadable_turn
 from ingest.extraction.extractor_port import (
@@ -29,11 +29,9 @@ from ingest.extraction.extractor_port import (
     SessionBatch,
     TurnsUnreadableError,
 )
-from ingest.extraction.known_memory import KnownMemory
-from ingest.extraction.mode_contexts import mode_contexts
+from ingest.extraction.known_memory import KnownMemory, with_targets
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall, Slots
-from ingest.extraction.workers.event_targets import with_targets
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN

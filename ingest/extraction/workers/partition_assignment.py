@@ -14,7 +14,6 @@ from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
 from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN, read_ahead
-from ingest.extraction.workers.session_batcher import SessionBatchLimits
 
 # The open turns of all users, and the open turns that one user may have below that number: at first eight session
 # batches, and one batch when many users have many turns.
@@ -37,8 +36,7 @@ class PartitionAssignment:
         self, settings: Settings, feed: Feed, unreadable: Callable[[Event, Unreadable], NewEvent]
     ) -> None:
         self._feed = feed
-        self._limits = SessionBatchLimits.of(settings)
-        self._page = settings.batch_events
+        self._settings = settings
         self._unreadable = unreadable
         self._windows: dict[int, PartitionWindow] = {}
 
@@ -94,7 +92,7 @@ class PartitionAssignment:
                 self._give_back(connection, partition)
         ready += self._resume(connection, now, open_turns)
         if claims:
-            for claim, page in self._feed.read(connection, claims, limit=self._page):
+            for claim, page in self._feed.read(connection, claims, limit=self._settings.batch_events):
                 window = self._windows[claim.partition]
                 most = _user_limit(sum(each.turns for each in self._windows.values()))
                 for event in page:
@@ -147,7 +145,7 @@ class PartitionAssignment:
         ahead = read_ahead(connection, {partition: positions[partition] for partition in taken})
         for partition in taken:
             at = positions[partition]
-            self._windows[partition] = PartitionWindow(partition, at, self._limits, at, ahead[partition])
+            self._windows[partition] = PartitionWindow(partition, at, self._settings, at, ahead[partition])
 
     def _give_back(self, connection: Connection, partition: int) -> None:
         del self._windows[partition]

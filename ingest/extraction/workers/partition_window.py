@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from events.platform.settings import Settings
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import Usage
 from events.types.tombstones import Erased
 from ingest.extraction.conversation import Session
 from ingest.extraction.extractor_port import SessionBatch
-from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
+from ingest.extraction.workers.session_batcher import SessionBatcher
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +58,7 @@ class PartitionWindow:
 
     partition: int
     checkpoint: int
-    limits: SessionBatchLimits
+    settings: Settings
     seen: int
     done_before: frozenset[int] = frozenset()
     _pending: dict[int, None] = field(default_factory=dict)
@@ -109,7 +110,7 @@ class PartitionWindow:
     def _opened(self, event: Event, now: float, outcome: NewEvent | None) -> list[ExtractionTask]:
         self._of_user[event.user_id] += 1
         session = (event.user_id, event.stream)
-        batcher = self._batchers.setdefault(session, SessionBatcher(self.limits))
+        batcher = self._batchers.setdefault(session, SessionBatcher(self.settings))
         if outcome is None:
             return [self._queued(turns) for turns in batcher.add(event, now)]
         before = [self._queued(batcher.close())] if batcher.turns else []

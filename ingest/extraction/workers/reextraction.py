@@ -17,15 +17,14 @@ from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtra
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
 from ingest.extraction.circuit_breaker import backoff
-from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.conversation import mode_contexts, preceding, recorded
 from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.event_linking import relinked
 from ingest.extraction.extraction_events import caused_by, events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
-from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
-from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
+from ingest.extraction.workers.session_batcher import SessionBatcher
 
 _TRIES = 6
 _KNOWN_CARDS = 20_000
@@ -37,27 +36,6 @@ class ReextractionBusyError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class PastExtraction:
-    """An event of an extraction or a failed extraction, which is the latest for at least one of its turns."""
-
-    event: Event
-    made: TurnsExtracted | ExtractionFailed
-
-    @property
-    def failed(self) -> bool:
-        return isinstance(self.made, ExtractionFailed)
-
-    @property
-    def cards(self) -> int:
-        return 0 if isinstance(self.made, ExtractionFailed) else self.made.cards
-
-    @property
-    def turns(self) -> tuple[int, ...]:
-        """The positions of the turns."""
-        return self.made.turn_positions
-
-
-@dataclass(frozen=True, slots=True)
 class ReextractionFilter:
     """Chooses extractions. Without ``prompt_version``: those of other versions, of the rules fallback, and failures."""
 
@@ -65,11 +43,11 @@ class ReextractionFilter:
     since: datetime | None = None
     prompt_version: str | None = None
 
-    def wants(self, reading: PastExtraction, extractor: Extractor) -> bool:
+    def wants(self, reading: Event, extractor: Extractor) -> bool:
         """True when ``extractor`` should repeat ``reading``."""
-        if self.since is not None and reading.event.recorded_at < self.since:
+        if self.since is not None and reading.recorded_at < self.since:
             return False
-        made = reading.made
+        made: TurnsExtracted | ExtractionFailed = reading.payload
         if self.prompt_version is not None:
             return made.prompt_version == self.prompt_version
         return (
@@ -103,14 +81,14 @@ class ReextractionSummary:
 class _Job:
     """Neighbouring extractions of one session, the session batches of their turns, and the new events by batch."""
 
-    readings: list[PastExtraction]
+    readings: list[Event]
     batches: list[SessionBatch]
     done: dict[int, list[NewEvent]] = field(default_factory=dict)
     failed: str | None = None
 
     @property
     def user_id(self) -> str:
-        return self.readings[0].event.user_id
+        return self.readings[0].user_id
 
     @property
     def whole(self) -> bool:
@@ -120,8 +98,11 @@ class _Job:
 
 def past_extractions(
     connection: Connection, choice: ReextractionFilter, extractor: Extractor
-) -> Iterator[PastExtraction]:
-    """Yields the extractions that ``choice`` wants, by partition. The latest extraction of a turn counts."""
+) -> Iterator[Event]:
+    """Yields the events of the extractions and failures that ``choice`` wants, by partition.
+
+    The latest extraction of a turn counts.
+    """
     partitions = range(PARTITIONS) if choice.user_id is None else [partition_of(choice.user_id)]
     for partition in partitions:
         rows = rows_of(
@@ -129,11 +110,10 @@ def past_extractions(
             statement("ingest.extraction.workers", "past_extractions"),
             {"partition": partition, "user_id": choice.user_id},
         )
-        last: dict[int, PastExtraction] = {}
-        for event in log.events_of(rows):
-            reading = PastExtraction(event, event.payload)
-            last.update(dict.fromkeys(reading.turns, reading))
-        for reading in {each.event.position: each for each in last.values()}.values():
+        last: dict[int, Event] = {}
+        for reading in log.events_of(rows):
+            last.update(dict.fromkeys(reading.payload.turn_positions, reading))
+        for reading in {each.position: each for each in last.values()}.values():
             if choice.wants(reading, extractor):
                 yield reading
 
@@ -159,13 +139,13 @@ class Reextraction:
         self._backoff = backoff
         self._memory = KnownMemory(depth=_KNOWN_CARDS)
 
-    def plan(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[SessionBatch]:
+    def plan(self, connection: Connection, readings: Iterable[Event]) -> Iterator[SessionBatch]:
         """Yields the session batches that :meth:`run` would extract."""
         for job in self._jobs(connection, readings):
             yield from job.batches
 
     def run(
-        self, connection: Connection, readings: Iterable[PastExtraction], progress: Callable[[int], None]
+        self, connection: Connection, readings: Iterable[Event], progress: Callable[[int], None]
     ) -> ReextractionSummary:
         """Repeats ``readings`` and returns the result, also after an early end.
 
@@ -221,32 +201,30 @@ class Reextraction:
             calls.close()
         return tally
 
-    def _jobs(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[_Job]:
+    def _jobs(self, connection: Connection, readings: Iterable[Event]) -> Iterator[_Job]:
         """Yields the extractions by user and turn, with the session batches that their turns make now.
 
         The current limits of session batches apply. One partition is in memory at a time.
         """
-        for partition, those in groupby(readings, key=lambda reading: reading.event.partition):
-            sessions: dict[tuple[str, str], list[PastExtraction]] = {}
+        for partition, those in groupby(readings, key=lambda reading: reading.partition):
+            sessions: dict[tuple[str, str], list[Event]] = {}
             for reading in those:
-                sessions.setdefault((reading.event.user_id, reading.event.stream), []).append(reading)
+                sessions.setdefault((reading.user_id, reading.stream), []).append(reading)
             most = self._settings.session_batch_turns
             jobs = [together for several in sessions.values() for together in _together(several, most)]
             # A later turn may replace an event of an earlier one, so the earlier turn is extracted again before it.
-            for together in sorted(jobs, key=lambda one: (one[0].event.user_id, _first_turn(one[0]))):
+            for together in sorted(jobs, key=lambda one: (one[0].user_id, _first_turn(one[0]))):
                 turns = self._turns(connection, partition, together)
                 if turns:
                     yield _Job(together, self._bursts(connection, turns))
 
-    def _turns(
-        self, connection: Connection, partition: int, readings: Sequence[PastExtraction]
-    ) -> list[Event]:
-        wanted = sorted({position for reading in readings for position in reading.turns})
+    def _turns(self, connection: Connection, partition: int, readings: Sequence[Event]) -> list[Event]:
+        wanted = sorted({position for reading in readings for position in reading.payload.turn_positions})
         found = erased_turns.turns_at(connection, partition, wanted)
         return [event for event in found if isinstance(event.payload, TurnRecorded)]
 
     def _bursts(self, connection: Connection, turns: Sequence[Event]) -> list[SessionBatch]:
-        batcher = SessionBatcher(SessionBatchLimits.of(self._settings))
+        batcher = SessionBatcher(self._settings)
         groups = [group for turn in turns for group in batcher.add(turn, 0.0)]
         groups = [group for group in (*groups, batcher.close()) if group]
         before = preceding(connection, [group[0] for group in groups])
@@ -283,7 +261,7 @@ class Reextraction:
             tally.left += turns
             tally.reasons.append(job.failed)
             return
-        old = tuple(reading.event.event_id for reading in job.readings)
+        old = tuple(reading.event_id for reading in job.readings)
         fresh = [_replacing(event, old) for event in self._linked(connection, job)]
         withdrawal = self._withdrawal(connection, job, fresh[0])
         try:
@@ -312,7 +290,7 @@ class Reextraction:
         Jobs of the same user that are written already count with their new cards.
         """
         turns = tuple(turn for batch in job.batches for turn in batch.turns)
-        now = self._memory.of(connection, job.readings[0].event.partition, turns, before=True)
+        now = self._memory.of(connection, job.readings[0].partition, turns, before=True)
         fresh: list[NewEvent] = []
         for place, batch in enumerate(job.batches):
             known = now.with_events(fresh, batch.turns[-1].turn.said_at)
@@ -324,11 +302,11 @@ class Reextraction:
         rows = connection.execute(
             statement("ingest.extraction.workers", "cards_of_extractions"),
             {
-                "partition": job.readings[0].event.partition,
-                "positions": [reading.event.position for reading in job.readings],
-                "events": [reading.event.event_id for reading in job.readings],
+                "partition": job.readings[0].partition,
+                "positions": [reading.position for reading in job.readings],
+                "events": [reading.event_id for reading in job.readings],
                 # One more event: a reextraction has its withdrawal between itself and its cards.
-                "cards": [reading.cards + 1 for reading in job.readings],
+                "cards": [getattr(reading.payload, "cards", 0) + 1 for reading in job.readings],
             },
         ).fetchall()
         if not rows:
@@ -349,15 +327,16 @@ def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
             held.add(job.user_id)
 
 
-def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[list[PastExtraction]]:
+def _together(readings: Sequence[Event], most_turns: int) -> Iterator[list[Event]]:
     """Yields neighbouring extractions that fit into one session batch. Short ones then need one call of a model.
 
     A failed extraction stays alone, because its replacement is found by its id.
     """
-    together: list[PastExtraction] = []
+    together: list[Event] = []
     for reading in sorted(readings, key=_first_turn):
-        alone = reading.failed or any(one.failed for one in together)
-        if together and (alone or sum(len(one.turns) for one in (*together, reading)) > most_turns):
+        both = (*together, reading)
+        alone = any(isinstance(one.payload, ExtractionFailed) for one in both)
+        if together and (alone or sum(len(one.payload.turn_positions) for one in both) > most_turns):
             yield together
             together = []
         together.append(reading)
@@ -365,8 +344,8 @@ def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[l
         yield together
 
 
-def _first_turn(reading: PastExtraction) -> int:
-    return min(reading.turns, default=0)
+def _first_turn(reading: Event) -> int:
+    return min(reading.payload.turn_positions, default=0)
 
 
 def _replacing(event: NewEvent, old: tuple[UUID, ...]) -> NewEvent:

@@ -25,7 +25,7 @@ from events.store.log import Unreadable
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
-from ingest.extraction.conversation import CONTEXT_TURNS, preceding, recorded
+from ingest.extraction.conversation import CONTEXT_TURNS, mode_contexts, preceding, recorded
 from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.extraction_events import (
     STAGE,
@@ -37,10 +37,8 @@ from ingest.extraction.extraction_events import (
     unreadable_turn,
 )
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, RecordedTurn, SessionBatch
-from ingest.extraction.known_memory import KnownMemory
-from ingest.extraction.mode_contexts import mode_contexts
+from ingest.extraction.known_memory import KnownMemory, with_targets
 from ingest.extraction.turn_modes import NO_MODES, ModeContext
-from ingest.extraction.workers.event_targets import with_targets
 
 logger = logging.getLogger(__name__)
 

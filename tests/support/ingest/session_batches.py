@@ -2,15 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 
+from events.platform.settings import Settings
 from events.types.envelope import Event
 from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
-from ingest.extraction.workers.session_batcher import SessionBatchLimits
 from tests.support.events.turns import recorded, stored
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
 
-LIMITS = SessionBatchLimits(gap_s=60, turns=3, characters=100, wait_s=2)
+LIMITS = Settings(
+    session_batch_gap_s=60, session_batch_turns=3, session_batch_chars=100, session_batch_linger_ms=2_000
+)
 
 
 def turn(

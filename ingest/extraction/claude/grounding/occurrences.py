@@ -1,49 +1,30 @@
-"""Grounds the events of a model, and joins the event that two speakers tell."""
+"""Grounds the events of a model."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 
 from events.language.concepts import normalise_entity
-from events.language.terms import analyse
-from events.types.cards import EventNoted, EventStatus, StateAsserted, origin_of
+from events.types.cards import EventNoted, EventStatus, origin_of
 from ingest.extraction import episodes
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
     LESS_SURE,
     SURE,
+    Grounded,
     content_of,
     entity_of,
     ground,
 )
 from ingest.extraction.claude.known_labels import KnownLabels
-from ingest.extraction.claude.moments import completed
 from ingest.extraction.claude.schema import EventFound
-from ingest.extraction.known_cards import KnownEvent
-from ingest.extraction.rules.moments import Moment
 
 _LABEL = re.compile(r"P\d{1,3}")
-_TOGETHER = re.compile(
-    r"\b(?:we|us|our|let's|let’s|together|both|with you|join|count me in|i'?m in|see you)\b|我们|我們|咱们|咱們"
-    r"|一起|大家|跟你|和你|陪你",
-    re.IGNORECASE,
-)
-_ALIKE = 0.5
-"""Share of the content words of the shorter version that both versions of one event have."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedEvent:
-    """An event and the number of refused claims about it. ``together`` is True when its words speak of several."""
-
-    card: EventNoted
-    refused: int = 0
-    together: bool = False
-
-
-def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedEvent | None:
+def ground_event(
+    found: EventFound, quote: QuoteInContext, labels: KnownLabels
+) -> Grounded[EventNoted] | None:
     """Returns the event that the words bear out, or None.
 
     Words of an earlier event that nobody said, an unknown label and an unknown participant are left out and counted.
@@ -52,7 +33,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     return ground(found.content, quote, lambda each: _ground(found, each, labels))
 
 
-def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedEvent | None:
+def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Grounded[EventNoted] | None:
     turn = quote.turn
     entity = entity_of(found.entity, turn)
     target = labels.plan(found.replaces)
@@ -67,12 +48,7 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
-    ahead = found.status != "happened"
-    time = quote.when(found.occurred_at_hint, ahead=ahead)
-    if found.occurred_at_hint and (found.status == "planned" or found.slip):
-        moved = _time_of(target, replaces, quote, ahead=ahead)
-        if moved is not None:
-            time = replace(time, moment=completed(found.occurred_at_hint, turn, time.moment, moved))
+    time = quote.when(found.occurred_at_hint, ahead=found.status != "happened")
     start = time.moment.start if time.moment is not None else None
     status: EventStatus = found.status
     if status == "happened" and start is not None and start > turn.said_at:
@@ -101,21 +77,7 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         corrects=found.slip and status == "planned",
         confidence=SURE if time.sure else LESS_SURE,
     )
-    return GroundedEvent(
-        card, refused + strangers, bool(participants) or bool(_TOGETHER.search(quote.sentence))
-    )
-
-
-def _time_of(
-    plan: KnownEvent | None, words: str | None, quote: QuoteInContext, *, ahead: bool
-) -> Moment | None:
-    """Returns the time of the event that another one replaces: a known plan, or what the ``words`` of a turn tell."""
-    if plan is None:
-        told = quote.when(words, ahead=ahead)
-        return told.moment if told.said else None
-    if not plan.time_resolved or plan.time_grain is None:
-        return None
-    return Moment(plan.occurred_at, plan.occurred_until, plan.content, 0, 0, plan.time_grain)
+    return Grounded(card, refused=refused + strangers)
 
 
 def _until(time: SpokenTime, begin: datetime) -> datetime | None:
@@ -152,79 +114,3 @@ def _participants(
         else:
             names.setdefault(normalise_entity(person), person)
     return (tuple(names.values()) if len(names) > 1 else ()), strangers
-
-
-def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> list[GroundedEvent]:
-    """Returns the corrected events that a model left out: each event that tells a value that a state takes back."""
-    if any(event.card.status == "corrected" or event.card.corrects for event in events):
-        return []
-    return [
-        GroundedEvent(
-            replace(
-                event.card,
-                content=event.card.content.replace(state.replaces, state.value),
-                origin=state.origin,
-                status="planned" if event.card.status == "planned" else "corrected",
-                corrects=event.card.status == "planned",
-                replaces=event.card.content,
-                replaces_event=None,
-                confidence=LESS_SURE,
-            )
-        )
-        for state in states
-        for event in events
-        if state.statement == "corrected"
-        and state.replaces
-        and state.replaces in event.card.content
-        and event.card.status in ("happened", "planned")
-        and normalise_entity(event.card.entity) == normalise_entity(state.entity)
-        and event.card.origin.said_at <= state.origin.said_at
-    ]
-
-
-def joined(events: Sequence[GroundedEvent]) -> list[EventNoted]:
-    """Returns the events in order. An event that two speakers tell becomes one event with both as participants.
-
-    Two events are one when different speakers tell them, at least one version speaks of several people, the times agree
-    and the versions share their words.
-    """
-    kept: list[GroundedEvent] = []
-    for event in events:
-        for place, other in enumerate(kept):
-            if _is_same(other, event):
-                kept[place] = _both(other, event)
-                break
-        else:
-            kept.append(event)
-    return [event.card for event in kept]
-
-
-def _is_same(one: GroundedEvent, other: GroundedEvent) -> bool:
-    first, second = one.card, other.card
-    if first.origin.speaker == second.origin.speaker or not (one.together or other.together):
-        return False
-    if (first.status, first.replaces_event) != (second.status, second.replaces_event):
-        return False
-    if first.time_resolved and second.time_resolved and first.occurred_at != second.occurred_at:
-        return False
-    names = {term for card in (first, second) for name in _people(card) for term in analyse(name)}
-    words, others = (set(analyse(card.content)) - names for card in (first, second))
-    return bool(words & others) and len(words & others) >= _ALIKE * min(len(words), len(others))
-
-
-def _people(card: EventNoted) -> tuple[str, ...]:
-    return card.participants or (card.entity,)
-
-
-def _both(one: GroundedEvent, other: GroundedEvent) -> GroundedEvent:
-    """Returns one event of two versions. The version with a time leads, otherwise the first one."""
-    lead = one if one.card.time_resolved or not other.card.time_resolved else other
-    people = {normalise_entity(name): name for name in (*_people(one.card), *_people(other.card))}
-    turn_ids = tuple(dict.fromkeys((*one.card.origin.turn_ids, *other.card.origin.turn_ids)))
-    card = replace(
-        lead.card,
-        origin=replace(lead.card.origin, turn_ids=turn_ids),
-        participants=tuple(people.values()) if len(people) > 1 else (),
-        importance=max(one.card.importance, other.card.importance),
-    )
-    return GroundedEvent(card, one.refused + other.refused, together=True)

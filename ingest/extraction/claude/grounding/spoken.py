@@ -1,15 +1,17 @@
 """The content, the entity and the origin of a card, as the speaker said them."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from uuid import UUID
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import normalise_entity
-from events.types.cards import EventNoted, StateAsserted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext
 from ingest.extraction.claude.moments import PARTS
+from ingest.extraction.extractor_port import CardEvent, Relation
 
 SURE, LESS_SURE = 0.9, 0.75
 """Confidence of a card in the speaker's words, and of a card with another reading or in other words."""
@@ -32,17 +34,21 @@ def content_of(
     return spoken if verdict == "borne" else quote.touched(PARTS) or quote.span.text
 
 
-class Grounded(Protocol):
-    """A grounded card."""
-
-    @property
-    def card(self) -> StateAsserted | EventNoted: ...
+_Card = TypeVar("_Card", bound=CardEvent)
 
 
-_G = TypeVar("_G", bound=Grounded)
+@dataclass(frozen=True, slots=True)
+class Grounded(Generic[_Card]):
+    """A card, the known facts that it is connected with, and the number of refused claims about it."""
+
+    card: _Card
+    relations: tuple[tuple[Relation, UUID], ...] = ()
+    refused: int = 0
 
 
-def ground(content: str, quote: QuoteInContext, attempt: Callable[[QuoteInContext], _G | None]) -> _G | None:
+def ground(
+    content: str, quote: QuoteInContext, attempt: Callable[[QuoteInContext], Grounded[_Card] | None]
+) -> Grounded[_Card] | None:
     """Returns what ``attempt`` makes of a quote, alone or with one later turn when that bears out ``content``."""
     alone = attempt(quote)
     if alone is None or alone.card.content != as_spoken(content, quote.turn):

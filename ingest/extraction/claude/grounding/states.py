@@ -1,7 +1,7 @@
 """Grounds the states of a model."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
     LESS_SURE,
     SURE,
+    Grounded,
     as_spoken,
     content_of,
     entity_of,
@@ -127,16 +128,9 @@ _EMPTY = word_set(
 _EMPTY_CJK = re.compile(r"^(?:一个|一份|一种)?(?:新|别|另外?|其他|不同|原来|旧)(?:的|一个|一份)?")
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedState:
-    """A state, the known facts that it is connected with, and the number of refused claims."""
-
-    card: StateAsserted
-    relations: tuple[tuple[Relation, UUID], ...] = ()
-    refused: int = 0
-
-
-def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedState | None:
+def ground_state(
+    found: StateFound, quote: QuoteInContext, labels: KnownLabels
+) -> Grounded[StateAsserted] | None:
     """Returns the state that the words bear out, or None.
 
     A label of a known fact about the same entity gives key and value. Any other label, and a mistaken value that nobody
@@ -146,7 +140,7 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
     return ground(found.content, quote, lambda each: _ground(found, each, labels))
 
 
-def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedState | None:
+def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> Grounded[StateAsserted] | None:
     turn = quote.turn
     entity = entity_of(found.entity, turn)
     relations, same, expanded, refused = _relations(found, entity, quote, labels)
@@ -225,7 +219,7 @@ def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         # A value in another form than the speaker's is less certain than a value that was said.
         confidence=SURE if said and time.sure and value_time.sure else LESS_SURE,
     )
-    return GroundedState(card, relations, refused + (corrected and replaces is None))
+    return Grounded(card, relations, refused + (corrected and replaces is None))
 
 
 def _relations(

@@ -7,12 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from events.types.cards import EventNoted, StateAsserted
-from ingest.extraction.claude.cards import GroundedCards, ground_cards
+from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.known_cards import NOTHING, KnownCards
-from tests.support.ingest.claude import event, said, state
+from tests.support.ingest.claude import event, noted, said, state, states
 from tests.support.ingest.known import known_of, planned, stated
 from tests.support.tables import examples
 
@@ -31,7 +30,7 @@ def shown(facts: Sequence[tuple[str, str, str]] = (), plans: Sequence[str] = ())
 Spoken = Sequence[tuple[str | None, str]]  # speaker ("bot" is an assistant) and words of each turn
 
 
-def grounded(spoken: Spoken, known: KnownCards = NOTHING, **lists: list[dict[str, Any]]) -> GroundedCards:
+def grounded(spoken: Spoken, known: KnownCards = NOTHING, **lists: list[dict[str, Any]]) -> Extraction:
     turns = [
         said(words, number, role="assistant", at="2026-05-08T09:00:00+00:00")
         if speaker == "bot"
@@ -41,14 +40,6 @@ def grounded(spoken: Spoken, known: KnownCards = NOTHING, **lists: list[dict[str
     answer = answer_of(lists)
     assert not answer.faults
     return ground_cards(answer, SessionBatch(tuple(turns), known=known))
-
-
-def events(found: GroundedCards) -> list[EventNoted]:
-    return [card for card in found.cards if isinstance(card, EventNoted) and not card.episode]
-
-
-def states(found: GroundedCards) -> list[StateAsserted]:
-    return [card for card in found.cards if isinstance(card, StateAsserted)]
 
 
 WEDDING: Spoken = (
@@ -87,7 +78,7 @@ def test_a_content_may_resolve_what_the_words_before_it_and_the_known_cards_say(
     spoken: Spoken, content: str, known: KnownCards
 ) -> None:
     quote = spoken[-1][1]
-    [card] = events(grounded(spoken, known, events=[event(quote, turn=len(spoken), content=content)]))
+    [card] = noted(grounded(spoken, known, events=[event(quote, turn=len(spoken), content=content)]))
     assert card.content == content
 
 
@@ -102,7 +93,7 @@ def test_a_content_may_resolve_what_the_words_before_it_and_the_known_cards_say(
 )
 def test_a_name_or_a_number_that_nobody_said_is_refused(spoken: Spoken, content: str) -> None:
     found = grounded(spoken, events=[event(spoken[-1][1], turn=len(spoken), content=content)])
-    assert (events(found), found.refused) == ([], 1)
+    assert (noted(found), found.refused) == ([], 1)
 
 
 def test_what_an_assistant_claims_bears_out_nothing() -> None:
@@ -110,7 +101,7 @@ def test_what_an_assistant_claims_bears_out_nothing() -> None:
     lives = state("It is cold", "Gdansk", turn=2, content="Lives in Gdansk")
     moved = event("It is cold", turn=2, content="Ivo is cold in Gdansk")
     found = grounded(spoken, states=[lives], events=[moved])
-    assert (states(found), events(found), found.refused) == ([], [], 2)
+    assert (states(found), noted(found), found.refused) == ([], [], 2)
 
 
 @examples
@@ -172,7 +163,7 @@ def test_a_labelled_plan_is_closed_even_when_the_content_is_in_other_words(statu
     found = grounded([("Ivo", words)], known, events=[
         event(words, content="Gets together for fun", status=status, replaces="P1"),
     ])  # fmt: skip
-    [card] = events(found)
+    [card] = noted(found)
     assert (card.content, card.replaces_event) == (words, UUID(int=101))
 
 
@@ -188,7 +179,7 @@ def test_a_key_for_persons_is_no_key_of_a_thing(entity: str, key: str, kept: str
 @examples
 def test_a_time_that_only_ends_bounds_a_plan(words: str, hint: str) -> None:
     plan = event(words, content=words, occurred_at_hint=hint, status="planned")
-    [card] = events(grounded([(None, words)], events=[plan]))
+    [card] = noted(grounded([(None, words)], events=[plan]))
     assert card.occurred_until == datetime.fromisoformat("2027-01-01T00:00:00+08:00")
     assert not card.time_resolved
 
@@ -198,6 +189,6 @@ def test_days_without_a_month_lie_in_the_month_named_before_them(
     words: str, hint: str, start: str, end: str
 ) -> None:
     plan = event(words, content=words, occurred_at_hint=hint, status="planned")
-    [card] = events(grounded([(None, words)], events=[plan]))
+    [card] = noted(grounded([(None, words)], events=[plan]))
     assert card.occurred_until is not None
     assert (f"{card.occurred_at:%Y-%m-%d}", f"{card.occurred_until:%Y-%m-%d}") == (start, end)

@@ -6,9 +6,9 @@ import pytest
 
 from events.types.cards import EventNoted
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
-from ingest.extraction.claude.cards import GroundedCards, ground_cards
+from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.extractor_port import Extraction, SessionBatch
 from tests.support.ingest.rules import turn
 from tests.support.tables import examples, examples_and
 
@@ -19,9 +19,7 @@ TRIED = {
 }  # fmt: skip
 
 
-def read(
-    text: str, *problems: dict[str, Any], role: Any = "user", speaker: str | None = None
-) -> GroundedCards:
+def read(text: str, *problems: dict[str, Any], role: Any = "user", speaker: str | None = None) -> Extraction:
     said = SessionBatch((turn(text, role=role, speaker=speaker),))
     return ground_cards(answer_of({"problems": list(problems)}), said)
 

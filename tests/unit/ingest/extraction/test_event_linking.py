@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from events.language import timex
 from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
 from events.types.extraction import TurnsExtracted, Usage
@@ -118,17 +119,20 @@ def test_a_moved_plan_and_a_correction_name_what_they_replace(status: str) -> No
 
 
 @examples
-def test_a_plan_that_moves_to_another_hour_keeps_its_day(words: str, day: int) -> None:
-    known = known_of(planned("Dinner with Nora on Tuesday", 1, on=12))
-    nine = datetime(2026, 5, 8, 9, tzinfo=UTC)
+def test_a_plan_that_moves_to_another_hour_keeps_its_day(words: str, hint: str, start: str) -> None:
+    at_two = datetime(2026, 5, 12, 14, tzinfo=TAIPEI)
+    known = known_of(
+        planned("Dinner with Nora", 1, occurred_at=at_two, time_resolved=True, time_grain="hour")
+    )
+    [told] = [*timex.find(words, SAID), None][:1]
+    given = {"occurred_at": told.start, "time_resolved": True} if told and told.start else {}
     new = planned(
-        "The dinner moved", 2, replaces="the dinner", days=0, zone="Asia/Taipei", occurred_at_hint=words,
-        time_resolved=True, occurred_at=nine, occurred_until=nine + timedelta(hours=1),
+        words, 2, replaces="the dinner", days=0, zone="Asia/Taipei", occurred_at_hint=hint, **given,
     )  # fmt: skip
     [made] = linked([new], known)
     assert isinstance(made.payload, EventNoted)
-    assert made.payload.occurred_at == nine.replace(day=day)
-    assert made.payload.occurred_until == nine.replace(day=day, hour=10)
+    assert made.payload.time_resolved
+    assert f"{made.payload.occurred_at.astimezone(TAIPEI):%dT%H:%M}" == start
     assert linked([made], known) == [made]
 
 

@@ -117,7 +117,7 @@ def test_answers_of_servers_that_differ_in_small_things_are_read(
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
-        (choice(function('{"states": [')), "that cannot be used"),
+        (choice(function('{"states": [')), "An earlier answer cannot be used"),
         (choice({"content": None}), "the answer is empty"),
         (choice({"content": "Ana moved."}), "prose and calls no tool"),
         (choice(function(json.dumps({"states": "Lisbon"}), id="c1"), "tool_calls"), "states"),
@@ -130,11 +130,8 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
     api.next.append(answer)
     assert [card.value for card in states(extractor.extract(BATCH))] == ["Lisbon"]
     first, second = api.requests
-    complaint = second.body["messages"][len(first.body["messages"]) :]
-    assert fault.lower() in complaint[-1]["content"].lower()
-    if "tool_calls" in complaint[0]:
-        assert complaint[0]["tool_calls"][0]["function"]["arguments"] == '{"states":"Lisbon"}'
-        assert (complaint[1]["role"], complaint[1]["tool_call_id"]) == ("tool", "c1")
+    assert second.question.startswith(first.question)
+    assert fault in second.question.removeprefix(first.question)
 
 
 @pytest.mark.parametrize(

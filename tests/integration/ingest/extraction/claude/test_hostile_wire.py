@@ -43,7 +43,7 @@ def client(api: MessagesApi) -> Iterator[ModelClient]:
 
 def refusal(client: ModelClient) -> ExtractorUnavailableError:
     with pytest.raises(ExtractorUnavailableError) as raised:
-        client.ask(prompt.asking(), [{"role": "user", "content": "hello"}], 100)
+        client.ask(prompt.asking(), "hello", 100)
     return raised.value
 
 
@@ -113,7 +113,7 @@ def test_proxies_of_the_environment_are_not_used(api: MessagesApi, monkeypatch: 
         monkeypatch.delenv("NO_PROXY", raising=False)
         asking = create_client(replace(api.settings, extract_timeout_s=5))
         api.trouble = lambda _: calls(NOTHING)
-        asking.ask(prompt.asking(), [{"role": "user", "content": "hello"}], 100)
+        asking.ask(prompt.asking(), "hello", 100)
         asking.close()
         assert (len(api.requests), elsewhere.requests) == (1, [])
 
@@ -133,7 +133,7 @@ def test_a_count_of_tokens_that_cannot_be_is_left_out_and_the_cost_unknown(
     api: MessagesApi, client: ModelClient, count: object
 ) -> None:
     api.trouble = lambda _: calls(NOTHING, usage={"input_tokens": count, "output_tokens": 7})
-    usage = client.ask(prompt.asking(), [{"role": "user", "content": "hello"}], 100).usage
+    usage = client.ask(prompt.asking(), "hello", 100).usage
     assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (0, 7, None)
 
 

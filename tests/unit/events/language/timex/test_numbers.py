@@ -57,24 +57,11 @@ def test_every_grouping_of_digits_is_the_same_number(value: int) -> None:
 @given(text=st.text(alphabet="0123456789,.$€kmbn oneandtwhuird一二十百千万億第年月日点at:/-", max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_read_and_the_findings_do_not_overlap(text: str) -> None:
-    for read in (timex.numbers, timex.clock_times, timex.calendar_dates):
+    for read in (timex.numbers, timex.calendar_dates):
         stop = 0
         for one in read(text):
             assert stop <= one.begin < one.stop <= len(text)
             stop = one.stop
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("at 7, then 3:30 pm", [(7, 0, None), (3, 30, "pm")]),
-        ("noon or half past ten", [(12, 0, "pm"), (10, 30, None)]),
-        ("下午三點半、15時20分", [(3, 30, None), (15, 20, None)]),
-        ("20% of 5 people at 6%", []),
-    ],
-)
-def test_clock_times_are_read_without_a_reference(text: str, said: list[tuple[int, int, str | None]]) -> None:
-    assert [(one.hour, one.minute, one.half) for one in timex.clock_times(text)] == said
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.extraction.claude.cards import GroundedCards, ground_cards
+from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
+from ingest.extraction.extractor_port import Extraction, RecordedTurn, SessionBatch
 from tests.support.events.turns import recorded
 from tests.support.tables import rows
 
@@ -27,7 +27,7 @@ def turns(text: str) -> tuple[RecordedTurn, ...]:
     )  # fmt: skip
 
 
-def judged(pair: Pair) -> GroundedCards:
+def judged(pair: Pair) -> Extraction:
     text, quote, value, content = pair
     spoken = turns(text)
     found: dict[str, object] = {

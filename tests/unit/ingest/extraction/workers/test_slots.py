@@ -91,7 +91,7 @@ def test_a_long_backlog_is_set_aside_and_others_of_the_partition_are_read_on() -
         assert one.turns <= 6
     assert order == list(range(1, 301))
     assert (one.drained, one.checkpoint) == (True, 301)
-    assert LIMITS.turns == 3
+    assert LIMITS.session_batch_turns == 3
 
 
 def test_what_comes_after_turns_set_aside_waits_behind_them() -> None:
