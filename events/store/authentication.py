@@ -14,7 +14,6 @@ from uuid import UUID
 
 import orjson
 
-from events.platform.chains import Head
 from events.platform.key_file import Key, KeyFileError, KeyFileKind, new_key
 from events.types import tenancy
 
@@ -23,7 +22,7 @@ _ID_BYTES = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-Heads = Mapping[int, Head]
+Heads = Mapping[int, tuple[int, bytes]]
 """The head of every partition: its last position and the digest there."""
 
 
