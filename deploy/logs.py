@@ -11,7 +11,6 @@ import time
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -86,7 +85,7 @@ class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         ours = record.name.partition(".")[0] in _OURS
         extra = {name: value for name, value in vars(record).items() if name not in _STANDARD}
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             **{name: value for name, value in extra.items() if ours or name in FIELDS},
             "message": record.getMessage(),
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -100,12 +99,12 @@ class _Formatter(logging.Formatter):
         facts = {name: redacted(value) if isinstance(value, str) else value for name, value in facts.items()}
         if self._log_format == "json":
             return _serialized(facts)
-        words = " ".join(facts["message"].splitlines())  # a library's message may have several lines
+        words = " ".join(str(facts["message"]).splitlines())  # a library's message may have several lines
         line = f"{self.formatTime(record)} {record.levelname:<7} {self._process}: {words}"
         return f"{line}\n{facts['traceback']}" if "traceback" in facts else line
 
 
-def _serialized(facts: dict[str, Any]) -> str:
+def _serialized(facts: dict[str, object]) -> str:
     try:
         return orjson.dumps(facts, default=str).decode()
     except TypeError:  # a lone surrogate, or a number of more than 64 bits

@@ -32,6 +32,7 @@ from events.platform.database import Connection, one_row, statement
 from events.platform.modes import GENERAL_MODE
 from events.resources.modes import Reembedding
 from events.types.envelope import Event, Payload, uuid7
+from events.types.json_values import JsonObject
 from events.types.modes import (
     STREAM,
     Mode,
@@ -82,7 +83,7 @@ def declare(
     user_modes: UserModes,
     project_id: str | None,
     name: str,
-    wanted: Mapping[str, Any],
+    wanted: JsonObject,
     dimension_of: DimensionOf,
 ) -> Outcome[ModeRegistry]:
     """Declares a mode, or declares it anew. A field that ``wanted`` lacks keeps its value. A deleted mode comes back.
@@ -276,7 +277,7 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
         )
 
 
-def _given(name: str, wanted: Mapping[str, Any], dimension_of: DimensionOf) -> dict[str, Any]:
+def _given(name: str, wanted: JsonObject, dimension_of: DimensionOf) -> dict[str, Any]:
     given = {each: value for each, value in wanted.items() if each != "is_default"}
     if "embedder" in given:
         model = given["embedder"].strip()

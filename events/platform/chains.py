@@ -5,15 +5,16 @@ The log has a chain in each partition, and the audit log is one chain.
 
 from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import Any
 
 import psycopg
+
+from events.types.json_values import Json
 
 Head = tuple[int, bytes]
 """A position of a chain and the digest there. The digest covers every row up to the position."""
 SEED = sha256(b"").digest()
 """The digest before the first row of a chain."""
-Ask = Callable[..., Any]
+Ask = Callable[..., Json]
 """Gives the row or None of the statement ``head``, ``verify_slice``, ``behind_head`` or ``digest_at`` of one chain."""
 
 

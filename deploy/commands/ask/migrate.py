@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -16,6 +16,7 @@ from deploy.options import Answer, File, Flat, Given, OfUser
 from deploy.progress import Progress
 from deploy.security.private_files import reading
 from events.platform.counting import counted
+from events.types.json_values import JsonObject
 from events.types.migrations import APPLY_FROM
 from ingest.migration.texts import Format, Memories, Memory, TextInvalidError, decoded, read, told_name
 
@@ -90,7 +91,7 @@ def run_migrate(
             reports[at] = ask(parts[at], wait_s=1)
             moved = moved if _pending(reports) == left else time.monotonic()
             progress(len(found.memories) - _pending(reports), len(found.memories))
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "format": found.format,
         "dry_run": dry_run,
         "sentences": sum(each["sentences"] for each in reports),
@@ -132,7 +133,7 @@ def _pending(reports: list[types.MemoryMigration]) -> int:
     return sum(each["pending"] for each in reports)
 
 
-def _lines(found: dict[str, Any], user: str) -> Iterator[str]:
+def _lines(found: JsonObject, user: str) -> Iterator[str]:
     would = "would be " if found["dry_run"] else ""
     yield (
         f"{counted(found['sentences'], 'sentence')} ({found['format']}): {found['taken']} {would}taken, "

@@ -33,7 +33,7 @@ def _turn(turn: types.RecordedTurn) -> list[str]:
     return [f"{turn['said_at']}  {turn['speaker'] or turn['role']}: {turn['text']}"]
 
 
-def _turns(client: Client, user: str, session: str, limit: int | None, **more: Any) -> Answer:
+def _turns(client: Client, user: str, session: str, limit: int | None, **more: object) -> Answer:
     def ask(user: str, **page: object) -> Any:
         return client.session_turns(user, session, **page)
 
@@ -89,7 +89,7 @@ def _evidence(client: Client, user: str, arbitration: str) -> Answer:
     return Answer(conflict, lines)
 
 
-def _rule(client: Client, user: str, arbitration: str, verdict: Verdict, **more: Any) -> Answer:
+def _rule(client: Client, user: str, arbitration: str, verdict: Verdict, **more: object) -> Answer:
     done = client.settle_arbitration(user, arbitration, verdict, **more)
     place = f"{done['partition']}/{done['position']}"
     again = " (it already was)" if done["duplicate"] else ""

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 from events.language.asking import asking
 from events.language.chinese_script import has_cjk
@@ -100,7 +99,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> Extraction:
     known = shown.words()
     turns = [TurnWords(recorded.turn) for recorded in (*batch.preceding, *batch.turns)]
     first = len(batch.preceding)
-    read: list[tuple[int, Grounded[Any]]] = []
+    read: list[tuple[int, Grounded[CardEvent]]] = []
     told: list[tuple[int, EventFound]] = []
     refused = answer.faulty
     reasons: list[str] = []
@@ -108,7 +107,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> Extraction:
     findings: list[Finding] = [*answer.states, *answer.events, *answer.knowledge, *answer.problems]
     for found in findings:
         at = place(found.turn, found.quote, turns[first:])
-        card: Grounded[Any] | ProblemTold | None = None
+        card: Grounded[CardEvent] | ProblemTold | None = None
         if at is not None:
             quote = QuoteInContext(turns, first, first + at[0], at[1], known)
             if isinstance(found, ProblemFound):
@@ -144,7 +143,7 @@ def _reason(found: Finding, *, said: bool) -> str:
 
 def _in_order(
     turns: Sequence[TurnWords],
-    read: Sequence[tuple[int, Grounded[Any]]],
+    read: Sequence[tuple[int, Grounded[CardEvent]]],
     found: Sequence[tuple[int, EventFound]],
     problems: Sequence[tuple[int, ProblemTold]],
 ) -> tuple[tuple[CardEvent, ...], tuple[CardLink, ...]]:
@@ -152,7 +151,7 @@ def _in_order(
 
     An attempt with an outcome is a card.
     """
-    cards: list[list[Grounded[Any]]] = [[] for _ in turns]
+    cards: list[list[Grounded[CardEvent]]] = [[] for _ in turns]
     attempts = [
         (number, Grounded(noted(told)))
         for number, told in problems
@@ -186,7 +185,7 @@ def substantive(turn: TurnRecorded) -> bool:
 
 def _card(
     found: StateFound | EventFound | KnowledgeFound, quote: QuoteInContext, labels: KnownLabels
-) -> Grounded[Any] | None:
+) -> Grounded[CardEvent] | None:
     role = quote.turn.role
     if role == "system":
         return None

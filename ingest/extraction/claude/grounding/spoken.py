@@ -34,7 +34,7 @@ def content_of(
     return spoken if verdict == "borne" else quote.touched(PARTS) or quote.span.text
 
 
-_Card = TypeVar("_Card", bound=CardEvent)
+_Card = TypeVar("_Card", bound=CardEvent, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
