@@ -34,21 +34,21 @@ def content_of(
     return spoken if verdict == "borne" else quote.touched(PARTS) or quote.span.text
 
 
-_Card = TypeVar("_Card", bound=CardEvent, covariant=True)
+_Card_co = TypeVar("_Card_co", bound=CardEvent, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Grounded(Generic[_Card]):
+class Grounded(Generic[_Card_co]):
     """A card, the known facts that it is connected with, and the number of refused claims about it."""
 
-    card: _Card
+    card: _Card_co
     relations: tuple[tuple[Relation, UUID], ...] = ()
     refused: int = 0
 
 
 def ground(
-    content: str, quote: QuoteInContext, attempt: Callable[[QuoteInContext], Grounded[_Card] | None]
-) -> Grounded[_Card] | None:
+    content: str, quote: QuoteInContext, attempt: Callable[[QuoteInContext], Grounded[_Card_co] | None]
+) -> Grounded[_Card_co] | None:
     """Returns what ``attempt`` makes of a quote, alone or with one later turn when that bears out ``content``."""
     alone = attempt(quote)
     if alone is None or alone.card.content != as_spoken(content, quote.turn):
