@@ -236,12 +236,8 @@ def main() -> int:
     parser.add_argument("--heavy", type=int, default=0)
     parser.add_argument("--copies", type=int, default=1, help="write the heavy user's cards so many times")
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--url", help="a database that is filled already")
     options = parser.parse_args()
     print(f"{'ms':<24}{'p50':>9}{'p95':>9}{'p99':>9}")
-    if options.url:
-        run(options.url, Settings().redis_url, options.questions, options.heavy)
-        return 0
     with (
         tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder,
         EmbeddedPostgres(Path(folder) / "postgres") as server,
