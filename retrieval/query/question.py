@@ -53,6 +53,11 @@ _SEVERAL = re.compile(
     r"|\bwhat are\b|\bwho (?:are|all)\b|\b(?:list|name) (?:all|my|the|every)\b"
     r"|哪些|哪几|有几|几[个位种样只条]|多少[个人种]|列出|列举|都有|所有"
 )
+_HELPED = re.compile(
+    r"\b(?:help|helps|helped|work|works|worked|relieved?|eased?|improved?)\b"
+    r"|有帮助|有用|有效|见效|帮到|帮上忙|改善"
+)
+_NOT = re.compile(r"\b(?:not|never|\w+n't|failed|without)\b|[没不无]")
 _SENTENCE_END = re.compile(r"((?<![.!?])[.!?]++(?=\s|\Z)|[。！？\n]+)")
 _MESSAGE = 2  # sentences that tell something
 
@@ -79,7 +84,8 @@ class Question:
     is True when it asks how things were before. ``message`` is True when it is a message that tells several things,
     whether or not it also asks. ``overview`` is True when it asks for all that is known about the asker. Such a
     question is about the present. ``last`` is True when it asks for the latest of several times. ``several`` is True
-    when its answer is a list or a number of things.
+    when its answer is a list or a number of things. ``outcome`` says which attempts a question about what helped asks
+    for.
     """
 
     text: str
@@ -96,6 +102,7 @@ class Question:
     overview: bool = False
     last: bool = False
     several: bool = False
+    outcome: Literal["worked", "failed"] | None = None
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -157,6 +164,7 @@ def understand(text: str, now: datetime) -> Question:
         overview=overview,
         last=bool(latest),
         several=_SEVERAL.search(folded) is not None,
+        outcome=None if _HELPED.search(folded) is None else "failed" if _NOT.search(folded) else "worked",
     )
 
 

@@ -63,6 +63,7 @@ def _forms(question: Question) -> dict[str, bool]:
         "what the assistant said": question.of_assistant,
         "how it was before": question.of_before and not question.last,
         "what belongs to a message that tells several things": question.message,
+        f"what {question.outcome}": question.outcome is not None,
     }
 
 

@@ -52,6 +52,9 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     if question.message and not asked.of_the_past:
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)
+    if question.outcome is not None and "attempt" in card.tags:
+        worked = ("worked" in card.tags) - ("failed" in card.tags)
+        values["outcome asked for"] = worked if question.outcome == "worked" else -worked
     values["layer"] = asked.context_layer is not None and card.context_layer == asked.context_layer
     values["mode of the session"] = asked.is_of_first_mode(card)
     return {name: float(value) for name, value in values.items() if value}

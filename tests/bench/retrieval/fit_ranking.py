@@ -61,6 +61,7 @@ _CHOSEN = (
     "mode of the session",
     "reference",
     "pasted",
+    "outcome asked for",
     "last",
     "superseded",
     "spelling place",
