@@ -30,6 +30,8 @@ def listed(words: str) -> frozenset[str]:
     return frozenset("" if word == "$" else word for word in words.split())
 
 
+Found = tuple[Reading, int]
+"""A reading, and the index of the next word."""
 V = TypeVar("V")
 C = TypeVar("C")
 

@@ -1,15 +1,15 @@
 """The top rules of the Chinese grammar: moments, offsets, ranges and bounds, from left to right in a text."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from .. import calendar
-from ..calendar import WITHIN_DAY, Span, add_days, in_week
+from ..calendar import WITHIN_DAY, Frame, Span, add_days, in_week
 from ..clock import at, half_of, part
 from ..cycles import (
     Cycle,
-    Reading,
     after,
     before,
     each,
@@ -21,16 +21,18 @@ from ..cycles import (
     since,
     yearly,
 )
-from ..scan import Mention, given, listed, packrat
+from ..scan import Found, Mention, given, listed, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, positional, value
-from .offsets import AFTER, BEFORE, offset
-from .periods import period, present
+from .periods import AFTER, BEFORE, offset, period, present
 from .times import hours, within
 from .words import PARTS, SENTENCE, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
-Found = tuple[Reading, int]
+# A text without these characters has no Chinese time expression.
+_TELLTALE = re.compile(
+    r"[0-9０-９年会當当更月日天周週星礼禮季时時点點分秒早晚晨夜午今明昨前后後节節历曆初春夏秋冬世旬元除夕七双雙国國现現刚剛最近阵陣目马馬立五平安跨琴聽尋听寻家舊旧号號刻鐘钟诞誕阳陽腊臘晓曉昏昼晝假]|二二八"
+)
 _SINCE = listed("以来 起 开始")
 _TO_NOW = listed("至今 迄今")
 _EVERY = listed("每 每逢 每隔 隔 逢")
@@ -223,8 +225,11 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
     return None if starts else (since(span), scan.skip(k + 1, "算"))
 
 
-def findings(scan: Scan) -> Iterator[Mention]:
-    """Yields the time expressions of the text from left to right, without overlaps."""
+def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
+    """Yields the time expressions of a text from left to right, without overlaps."""
+    if _TELLTALE.search(text) is None:
+        return
+    scan = Scan(text, frame, asked=asked)
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None

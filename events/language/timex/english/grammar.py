@@ -3,22 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from events.language.timex.english import dates, near, pieces, relative, seasons, weekdays, years
-from events.language.timex.tables import words_of
-
 from .. import calendar
-from ..calendar import WITHIN_DAY, Span, add_days
+from ..calendar import WITHIN_DAY, Frame, Span, add_days
 from ..clock import part
 from ..cycles import Cycle
 from ..scan import Mention, Scan, given, listed
+from ..tables import words_of
+from . import dates, near, pieces, relative, seasons, weekdays
 from .numbers import length, ordinal, plain
 from .ranges import span_of
 from .simple import openers, simple
 from .times import hours
-from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS
+from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS, EnglishScan
 
 # The import of these modules registers their rules. `openers` returns the first words of the rules.
-RULES = (dates, near, pieces, relative, seasons, weekdays, years)
+RULES = (dates, near, pieces, relative, seasons, weekdays)
 _ALSO = ("and", "&", ",")
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
 _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
@@ -39,8 +38,9 @@ _AHEAD = 5
 """An expression has a word of time or a digit within this many words after its first word."""
 
 
-def findings(scan: Scan) -> Iterator[Mention]:
-    """Yields the time expressions of the text from left to right, without overlaps."""
+def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
+    """Yields the time expressions of a text from left to right, without overlaps."""
+    scan = EnglishScan(text, frame, asked=asked)
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None

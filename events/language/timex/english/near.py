@@ -7,10 +7,10 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import Clock, part, point
 from ..cycles import each, monthly
-from ..scan import Scan, given, listed, phrases_of
+from ..scan import Found, Scan, given, listed, phrases_of
 from ..shares import nth, share, weekend_about
 from .numbers import ordinal, plain, told_year, year_number
-from .simple import Found, opens, simple
+from .simple import opens, simple
 from .words import UNITS, WEEKDAYS
 
 _TOMORROW = listed("tomorrow tmr tmrw tomorow tommorow tommorrow")
@@ -84,9 +84,7 @@ def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
         return None
 
     def beside(span: Span) -> Span | None:
-        if span.start is None or span.end is None:
-            return None
-        other = calendar.unit(unit, span.start if sign < 0 else add_days(span.end, -1), sign)
+        other = calendar.unit(unit, span.begins if sign < 0 else add_days(span.ends, -1), sign)
         return replace(other, sure=span.sure, ambiguous=span.ambiguous) if other else None
 
     return given(each(found[0], beside, "day" if unit == "day" else None), found[1])

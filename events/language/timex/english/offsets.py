@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-from events.language.timex.english.weekdays import weekday_name
-
 from .. import calendar
 from ..calendar import Span, in_week
 from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
 from ..holidays import RULES
 from ..lengths import Length
-from ..scan import Scan, given, listed, packrat
+from ..scan import Found, Scan, given, listed, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
-from .simple import Found, simple
+from .simple import simple
+from .weekdays import weekday_name
 from .words import SEASON_WORDS, WEEKDAYS
 
 _HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
@@ -140,18 +139,18 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     if found is None or long[0].fine or not isinstance(found[0], Span) or scan.words[found[1]] != "on":
         return found
     number = weekday_name(scan, found[1] + 1)
-    if number is None or found[0].start is None or long[0].spread:
+    if number is None or long[0].spread:
         return found
     return _near_weekday(found[0], number, long[0]), found[1] + 2
 
 
 def _near_weekday(span: Span, number: int, lasting: Length) -> Span:
     """Returns the weekday that a length leads near to: in its week, or for months and years the first from it on."""
-    assert span.start is not None
-    gap = (number - span.start.weekday()) % 7
+    weekday = span.begins.weekday()
+    gap = (number - weekday) % 7
     if lasting.grain in ("day", "week"):  # a week from Sunday to Saturday
-        gap = (number + 1) % 7 - (span.start.weekday() + 1) % 7
-    return calendar.day(calendar.add_days(span.start, gap))
+        gap = (number + 1) % 7 - (weekday + 1) % 7
+    return calendar.day(calendar.add_days(span.begins, gap))
 
 
 def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
@@ -196,17 +195,10 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         )
         return (span.doubted(0.6), k) if span else None
     base = anchor[0]
-    if (
-        side == "from"
-        and base.start is not None
-        and base.start < frame.today
-        and weekday_name(scan, k) is not None
-    ):
-        base = calendar.day(
-            calendar.add_days(base.start, 7)
-        )  # "a week from Friday" counts from the next Friday
-    if not lasting.fine and base.start is not None and base.grain == "second":
-        base = calendar.day(base.start)
+    if side == "from" and weekday_name(scan, k) is not None and base.begins < frame.today:
+        base = calendar.day(calendar.add_days(base.begins, 7))  # counted from the next Friday
+    if not lasting.fine and base.grain == "second":
+        base = calendar.day(base.begins)
     return given(lasting.shifted(base, frame, sign), anchor[1])
 
 
@@ -225,11 +217,8 @@ def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
             return None
         if isinstance(reading, Cycle):
             return given(reading.at(there.year) if reading.every == "year" else None, found[1])
-        this_month = words[i] == "this" and reading.grain == "month" and reading.start is not None
-        return given(
-            calendar.month(there.year, reading.start.month) if this_month and reading.start else None,
-            found[1],
-        )
+        this_month = words[i] == "this" and reading.grain == "month"
+        return given(calendar.month(there.year, reading.begins.month) if this_month else None, found[1])
     j = scan.skip(i, "on")
     number = weekday_name(scan, j) if lasting.grain == "week" else None
     return given(in_week(calendar.day(there), number), j + 1) if number is not None else None
@@ -280,12 +269,10 @@ def _lasting(scan: Scan, i: int) -> Found | None:
     else:
         return None
     anchor = _anchor(scan, j)
-    if anchor is None or anchor[0].start is None:
+    if anchor is None:
         return None
-    start = anchor[0].start
-    return replace(
-        anchor[0], start=start, end=lasting.from_(start, scan.frame), grain=lasting.grain, instant=False
-    ), anchor[1]
+    end = lasting.from_(anchor[0].begins, scan.frame)
+    return replace(anchor[0], end=end, grain=lasting.grain, instant=False), anchor[1]
 
 
 def _bounded(scan: Scan, i: int) -> Found | None:

@@ -2,25 +2,16 @@
 
 from dataclasses import replace
 
-from events.language.timex import calendar
-from events.language.timex.calendar import Span, in_week
-from events.language.timex.cycles import Cycle, Reading, each, monthly, settle, weekly
-from events.language.timex.english.dates import holiday, named, not_a_day, numeric
-from events.language.timex.english.numbers import length, ordinal, year_number
-from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.times import hours
-from events.language.timex.english.words import (
-    LEADS,
-    MONTHS,
-    NUMBERS,
-    ORDINALS,
-    PART_WORDS,
-    SHIFTS,
-    SHY,
-    WEEKDAYS,
-)  # fmt: skip
-from events.language.timex.scan import Scan, given, listed, packrat
-from events.language.timex.tables import words_of
+from .. import calendar
+from ..calendar import Span, in_week
+from ..cycles import Cycle, Reading, each, monthly, settle, weekly
+from ..scan import Found, Scan, given, listed, packrat
+from ..tables import words_of
+from .dates import holiday, named, not_a_day, numeric
+from .numbers import length, ordinal, year_number
+from .simple import opens
+from .times import hours
+from .words import LEADS, MONTHS, NUMBERS, ORDINALS, PART_WORDS, SHIFTS, SHY, WEEKDAYS
 
 
 @packrat
@@ -138,11 +129,9 @@ def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
     if year is not None and isinstance(reading, Cycle) and reading.every == "year":
         reading, found = reading.at(year[0]), (found[0], year[1])
 
-    def near(span: Span) -> Span | None:
-        if span.start is None:
-            return None
-        gap = (number - span.start.weekday()) % 7 or 7
-        return calendar.day(calendar.add_days(span.start, gap if side != "before" else gap - 7 or -7))
+    def near(span: Span) -> Span:
+        gap = (number - span.begins.weekday()) % 7 or 7
+        return calendar.day(calendar.add_days(span.begins, gap if side != "before" else gap - 7 or -7))
 
     return given(each(reading, near) if reading is not None else None, found[1])
 
@@ -157,7 +146,7 @@ def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
         if words[i + 1].isdecimal() or scan.tense(i) < 0:
             return None
         ahead = settle(weekly(number), scan.frame, 1)
-        return (calendar.day(calendar.add_days(ahead.start, 7)), i + 1) if ahead and ahead.start else None
+        return (calendar.day(calendar.add_days(ahead.begins, 7)), i + 1) if ahead else None
     j = scan.skip(i, ",")
     future = words[j] == "in"
     long = length(scan, j + 1 if future else j)
@@ -173,8 +162,7 @@ def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
     else:
         return None
     near = calendar.add_days(there, (number - there.weekday() + 3) % 7 - 3)
-    day = in_week(calendar.day(there), number)
-    return (day.or_else(calendar.day(near), 0.8), k) if day else None
+    return in_week(calendar.day(there), number).or_else(calendar.day(near), 0.8), k
 
 
 def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
@@ -192,7 +180,7 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
 
 
 def _same_month(span: Span, dom: int) -> Span | None:
-    return calendar.date(span.start.year, span.start.month, dom) if span.start else None
+    return calendar.date(span.begins.year, span.begins.month, dom)
 
 
 _PREPOSITIONS = listed("on by until till since from to through between and before after")
