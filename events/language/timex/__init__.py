@@ -115,17 +115,11 @@ def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:
         return first or second
     kept: list[Mention] = []
     for mention in sorted([*first, *second], key=lambda one: one.begin):
-        while kept and kept[-1].stop > mention.begin:
-            if _weight(kept[-1]) >= _weight(mention):
-                break
+        while kept and kept[-1].stop > mention.begin and kept[-1].weight < mention.weight:
             kept.pop()
-        else:
+        if not kept or kept[-1].stop <= mention.begin:
             kept.append(mention)
     return kept
-
-
-def _weight(mention: Mention) -> tuple[bool, int]:
-    return mention.span is not None, mention.stop - mention.begin
 
 
 def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
@@ -141,7 +135,7 @@ def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
         other = frame.aware(span.other) if span.other and span.ambiguous and start is not None else None
     except (OverflowError, ValueError):
         return None
-    if start is not None and end is not None and start >= end:
+    if start and end and start >= end:
         return None
     kind: Literal["instant", "range"] = "instant" if span.instant else "range"
     sure = round(min(max(span.sure, 0.05), 1.0), 2)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from .calendar import Frame, Span, Tense
+from .calendar import WITHIN_DAY, Frame, Span, Tense, add_days, date, day
 from .cycles import Reading, join, nearest, settle
 from .lengths import Length
 from .tables import rows
@@ -44,6 +44,11 @@ class Mention:
     stop: int
     span: Span | None
     length: Length | None = None
+
+    @property
+    def weight(self) -> tuple[bool, int]:
+        """What stays of two overlapping mentions: one with a span, then the longer one."""
+        return self.span is not None, self.stop - self.begin
 
 
 def given(value: C | None, stop: int) -> tuple[C, int] | None:
@@ -92,6 +97,24 @@ class Phrases(Generic[V]):
             else:
                 return value, j
         return None
+
+
+def counted_day(scan: Scan, i: int, last: tuple[Span, int] | None, shift: int, near: int) -> Span | None:
+    """Returns the day that is `shift` days from the time told at most `near` characters before word `i`."""
+    if last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
+        return None
+    if scan.begins[i] - scan.stops[last[1] - 1] > near:
+        return None
+    return replace(day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
+
+
+def listed_day(last: tuple[Span, int], dom: int) -> Span | None:
+    """Returns a day in the month of the day told before it: "June 3rd and 5th"."""
+    told = last[0]
+    if told.grain != "day" or told.start is None:
+        return None
+    span = date(told.start.year, told.start.month, dom)
+    return replace(span, sure=told.sure, ambiguous=told.ambiguous) if span else None
 
 
 def phrases_of(name: str, kind: Callable[[str], V]) -> Phrases[V]:

@@ -12,7 +12,7 @@ Share = Literal["early", "mid", "late", "beginning", "middle", "end"]
 _IN_MONTHS: dict[Grain, tuple[int, int]] = {
     "quarter": (1, 2), "season": (1, 2), "half_year": (2, 4), "year": (4, 8), "decade": (48, 84), "century": (400, 800),
 }  # fmt: skip
-# By grain, in days from the start: the begin and end of the middle, the end of the early part, the begin of the late part.
+# By grain, in days from the start: the begin and end of the middle, the end of the early part, the begin of the late.
 _IN_DAYS: dict[Grain, tuple[int, int, int, int]] = {
     "month": (9, 20, 15, 15), "week": (1, 4, 3, 3), "weekend": (1, 4, 3, 3),
 }  # fmt: skip

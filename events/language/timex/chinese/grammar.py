@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from .. import calendar
-from ..calendar import WITHIN_DAY, Frame, Span, add_days, in_week
+from ..calendar import Frame, Span, add_days, in_week
 from ..clock import at, half_of, part
 from ..cycles import (
     Cycle,
@@ -21,7 +21,7 @@ from ..cycles import (
     since,
     yearly,
 )
-from ..scan import Found, Mention, given, listed, packrat
+from ..scan import Found, Mention, counted_day, given, listed, listed_day, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, positional, value
 from .periods import AFTER, BEFORE, offset, period, present
@@ -261,13 +261,10 @@ def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
 
 def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: 6月9日、12日和14日."""
-    if last is None or last[1] != i - 1 or scan.before(i) not in ("、", "和", "及", "与", "跟", ",", "，"):
+    if last is None or last[1] != i - 1 or scan.before(i) not in (*_ALSO, ",", "，"):
         return None
     found = day_of_month(scan, i)
-    if found is None or not isinstance(found[0], Cycle) or last[0].grain != "day" or last[0].start is None:
-        return None
-    span = found[0].at(found[0].turn(last[0].start))
-    return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), found[1]) if span else None
+    return given(listed_day(last, value(scan.words[i]) or 0), found[1]) if found else None
 
 
 # Days that an earlier date of the text counts, as days from it.
@@ -281,13 +278,14 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
     words = scan.words
     second = words[i : i + 3] == ["第", "二", "天"]
     shift = 1 if second else _FROM_DATE.get(words[i])
-    if shift is None or last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
+    day = counted_day(scan, i, last, shift, _NEAR) if shift is not None else None
+    if day is None:
         return None
-    if scan.begins[i] - scan.stops[last[1] - 1] > _NEAR:
-        return None
-    day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
-    late = part("late").on(day) if words[i] == "当晚" else None
-    reading, j = _with_hours(scan, (late or day, i + (3 if second else 1)))
+    return _timed(scan, part("late").on(day) if words[i] == "当晚" else day, i + (3 if second else 1))
+
+
+def _timed(scan: Scan, day: Span, i: int) -> tuple[Span, int] | None:
+    reading, j = _with_hours(scan, (day, i))
     return (reading, j) if isinstance(reading, Span) else None
 
 
@@ -297,17 +295,16 @@ _OF_WEEK = listed("上 下 这 本")
 def _same_week(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
     """Parses a weekday in the week of the weekday before it: 下周二开会，周五交报告."""
     number = WEEKDAYS.get(scan.words[i])
-    if last is None or number is None or last[0].start is None:
+    if last is None or number is None:
         return None
     between = scan.text[scan.stops[last[1] - 1] : scan.begins[i]]
+    if len(between) > _NEAR or SENTENCE.search(between):
+        return None
     day = in_week(last[0], number)
-    if len(between) > _NEAR or SENTENCE.search(between) or day is None or day.start is None:
+    ends = last[0].begins < scan.frame.today and scan.tense(i) > 0  # 上周二送修，周五会取
+    if ends or day.begins <= last[0].begins:
         return None
-    ends = last[0].start < scan.frame.today and scan.tense(i) > 0  # 上周二送修，周五会取
-    if ends or day.start <= last[0].start:
-        return None
-    reading, j = _with_hours(scan, (replace(day, sure=0.8, ambiguous=last[0].ambiguous), i + 1))
-    return (reading, j) if isinstance(reading, Span) else None
+    return _timed(scan, replace(day, sure=0.8, ambiguous=last[0].ambiguous), i + 1)
 
 
 def _past_set(scan: Scan, i: int) -> int:

@@ -1,13 +1,11 @@
 """Applies the English grammar to a text from left to right."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from .. import calendar
-from ..calendar import WITHIN_DAY, Frame, Span, add_days
+from ..calendar import Frame, Span
 from ..clock import part
 from ..cycles import Cycle
-from ..scan import Mention, Scan, given, listed
+from ..scan import Mention, Scan, counted_day, given, listed, listed_day
 from ..tables import words_of
 from . import dates, near, pieces, relative, seasons, weekdays
 from .numbers import length, ordinal, plain
@@ -144,26 +142,12 @@ def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span
     words = scan.words
     if last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
         return None
-    nth, number = ordinal(scan, scan.skip(i, "the")), scan.digits(i, 2)
-    if (
-        nth is None
-        and number is not None
-        and i > 2
-        and words[i - 3] in MONTHS
-        and words[i + 1] in _SENTENCE_END
-    ):
-        nth = number, i + 1  # "May 9 and 10"
-    if nth is None or last[0].grain != "day" or last[0].start is None:
+    nth = ordinal(scan, scan.skip(i, "the"))
+    if nth is None and i > 2 and words[i - 3] in MONTHS and words[i + 1] in _SENTENCE_END:
+        nth = given(scan.digits(i, 2), i + 1)  # "May 9 and 10"
+    if nth is None or words[nth[1]] == "of" or words[nth[1]] in {*MONTHS, *UNITS, *WEEKDAYS}:
         return None
-    if (
-        words[nth[1]] == "of"
-        or words[nth[1]] in MONTHS
-        or words[nth[1]] in UNITS
-        or words[nth[1]] in WEEKDAYS
-    ):
-        return None
-    span = calendar.date(last[0].start.year, last[0].start.month, nth[0])
-    return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), nth[1]) if span else None
+    return given(listed_day(last, nth[0]), nth[1])
 
 
 _SENTENCE_END = listed(". , ! ? ;") | {""}
@@ -177,10 +161,6 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
     words = scan.words
     j = scan.skip(i, "the")
     lead, name = words[j], words[j + 1]
-    if last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
-        return None
-    if scan.begins[i] - scan.stops[last[1] - 1] > _NEAR:
-        return None
     k = j + 2
     if lead in ("that", "same"):
         shift, k = 0, k + (name == "same")
@@ -193,5 +173,5 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
         return None
     if name not in ("day", "morning", "afternoon", "evening", "night"):
         return None
-    day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
-    return given(day if name == "day" else part(name).on(day), k)
+    day = counted_day(scan, i, last, shift, _NEAR)
+    return given(part(name).on(day) if day and name != "day" else day, k)
