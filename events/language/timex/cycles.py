@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, day, days_in_month, wall
+from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, date, day, days_in_month, wall
 
 Every = Literal["week", "month", "year"]
 # The number of turns of a cycle to search. 29 February needs eight years (nine around 1900). A weekday with a day of
@@ -214,6 +214,11 @@ def weekly(weekday: int) -> Cycle:
         return day(datetime.fromordinal(ordinal)) if 1 <= ordinal < 3_652_000 else None
 
     return Cycle("week", at, "day")
+
+
+def dated_yearly(month: int, dom: int, sure: float = 0.9) -> Cycle | None:
+    """Returns the cycle of a day and a month; None for a day that no year has."""
+    return yearly(lambda year: date(year, month, dom), "day", sure) if date(2000, month, dom) else None
 
 
 def yearly(at: Callable[[int], Span | None], grain: Grain, sure: float = 0.9) -> Cycle:

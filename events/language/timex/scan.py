@@ -9,7 +9,7 @@ from functools import lru_cache, wraps
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from .calendar import WITHIN_DAY, Frame, Span, Tense, add_days, date, day
+from .calendar import WITHIN_DAY, Frame, Span, Tense, add_days, date, day, unit
 from .cycles import Reading, join, nearest, settle
 from .lengths import Length
 from .tables import rows
@@ -162,6 +162,12 @@ class Scan:
         if isinstance(reading, Span):
             return reading
         return settle(reading, self.frame, self._tense(i) or unsaid)
+
+    def weekend(self, i: int) -> Span | None:
+        """Returns the weekend of this week, or the last one when the sentence at word `i` is in the past tense."""
+        now = self.frame.now
+        span = unit("weekend", now, -1 if self._tense(i) < 0 and now.weekday() < 5 else 0)
+        return span.doubted(0.75) if span else None
 
     def nearest(self, reading: Reading, i: int) -> Span | None:
         """Returns the span of a reading at word `i`. In a sentence without a tense it is the one nearest to now."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from .. import calendar
 from ..calendar import Span, add_days, full_year
 from ..clock import part
-from ..cycles import Cycle, Reading, each, monthly, yearly
+from ..cycles import Cycle, Reading, dated_yearly, each, monthly, yearly
 from ..holidays import CHINESE, RULES, solar
 from ..scan import Found, given, listed, packrat
 from ..tables import values_of, words_of
@@ -146,15 +146,12 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
             return calendar.day(start) if start else None
 
         return yearly(lunar_date, "day", 0.85), day[1], 1
-    if traditional:
-        return None
     dom = value(words[k])
     signed = words[k + 1] in ("日", "号")
     bare = words[k].isascii() and scan.tight(k) and len(words[k]) <= 2 and not counts(scan, k + 1)
     if dom is not None and 1 <= dom <= 31 and (signed or bare):
-        if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
-            return None
-        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 1 + signed, 0
+        reading = dated_yearly(fixed, dom)
+        return (reading, k + 1 + signed, 0) if reading else None
     if lunar:
         return yearly(lambda year: _lunar_month(year, fixed, leap=leap), "month", 0.85), k, 1
     return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0
@@ -289,8 +286,6 @@ def numeric(scan: Scan, i: int) -> Found | None:
     words, first = scan.words, scan.words[i]
     if not first.isdecimal() or not first.isascii() or len(first) > 4:
         return None
-    if scan.tight(i) and scan.before(i) in listed("- / . # $ ＄") and i >= 2 and words[i - 2].isdecimal():
-        return None
     mark, second = words[i + 1], scan.digits(i + 2, 4)
     if mark not in ("-", "/", ".") or not scan.tight(i + 1) or not scan.tight(i + 2) or second is None:
         return None
@@ -318,9 +313,7 @@ def numeric(scan: Scan, i: int) -> Found | None:
         return None
     month, dom = (a, second) if 1 <= a <= 12 else (second, a)
     runs_on = scan.tight(i + 3) and after.isascii() and after.isalnum()
-    if runs_on or not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
-        return None
-    return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), weekday_after(scan, i + 3)
+    return given(None if runs_on else dated_yearly(month, dom, 0.75), weekday_after(scan, i + 3))
 
 
 # Holidays that Taiwan keeps on another day, for texts in traditional characters.

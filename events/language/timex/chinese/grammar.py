@@ -13,10 +13,8 @@ from ..cycles import (
     after,
     before,
     each,
-    join,
     monthly,
     nearest,
-    onto_day,
     settle,
     since,
     yearly,
@@ -24,7 +22,7 @@ from ..cycles import (
 from ..scan import Found, Mention, counted_day, given, listed, listed_day, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, positional, value
-from .periods import AFTER, BEFORE, offset, period, present
+from .periods import AFTER, BEFORE, offset, period
 from .times import hours, within
 from .words import PARTS, SENTENCE, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
@@ -97,7 +95,7 @@ def _with_hours(scan: Scan, found: Found) -> Found:
 
 @packrat
 def _bound(scan: Scan, i: int) -> Found | None:
-    return present(scan, i) or moment(scan, i) or _bare(scan, i)
+    return moment(scan, i) or _bare(scan, i)
 
 
 def _bare(scan: Scan, i: int) -> Found | None:
@@ -108,10 +106,6 @@ def _bare(scan: Scan, i: int) -> Found | None:
     if len(scan.words[i]) == 4 and positional(scan.words[i]) and 1900 <= number <= 2150:
         return given(calendar.year(number), i + 1)
     return (monthly(number, sure=0.6, bare=True), i + 1) if 1 <= number <= 31 else None
-
-
-def _is_bare(scan: Scan, i: int) -> bool:
-    return present(scan, i) is None and moment(scan, i) is None
 
 
 @packrat
@@ -128,7 +122,7 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     joined = _joined(scan, j, first, bool(opener))
     if joined is not None:
         return joined
-    if _is_bare(scan, j) or (word in listed("马上 刚才 刚刚 现在 目前") and isinstance(first[0], Cycle)):
+    if moment(scan, j) is None:
         return None
     if words[first[1]] in _SINCE:
         span = scan.nearest(first[0], i)  # 九月开始: it began lately, or it begins soon
@@ -137,23 +131,21 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     if span is None:
         return None
     open_side = _side(scan, span, first[1], bool(opener))
-    if open_side is None and opener == "自从" and span.start is not None:
-        return since(span), first[1]
-    return open_side or (span, first[1])
+    return open_side or (since(span) if opener == "自从" else span, first[1])
 
 
 def _deadline(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses the end of a range that is open before: 截止到2018年, 到五月为止."""
     j = scan.skip(i + 1, "到", "至")
-    found = _bound(scan, j)
-    if found is None or _is_bare(scan, j):
+    found = moment(scan, j)
+    if found is None:
         return None
     if scan.words[i] in ("到", "至") and scan.words[found[1]] not in ("为止", *BEFORE):
         return None
     span = nearest(found[0], scan.frame) if scan.words[i] == "截至" else scan.settle(found[0], i, 1)
-    if span is None or span.start is None:
-        return None
-    return before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前")
+    return given(
+        before(span, included=True) if span else None, scan.skip(found[1], "为止", "前", "之前", "以前")
+    )
 
 
 def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] | None:
@@ -166,13 +158,13 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
         j += 1
     if words[j] in _TO_NOW:
         span = settle(reading, scan.frame, -1)
-        return (_until_now(scan, span), j + 1) if span and span.start else None
+        return given(_until_now(scan, span) if span else None, j + 1)
     last = _bound(scan, j + 1) if words[j] in RANGE or pairing else None
     if last is None:
         return None
     target, stop = last
     named = value(words[i]) if target.grain == "month" and j == i + 1 else None
-    bare = _is_bare(scan, i)
+    bare = moment(scan, i) is None
     if bare and named is not None and 1 <= named <= 12:  # 一到三月
         reading = yearly(lambda number: calendar.month(number, named), "month")
     elif (
@@ -182,17 +174,12 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
     ):
         return None
     counts = words[stop] in listed("个 点 人 次 岁 块 元 % 月 .")
-    if _is_bare(scan, j + 1) and (reading.grain != "day" or counts):
+    if moment(scan, j + 1) is None and (reading.grain != "day" or counts):
         return None
     if pairing and words[stop] not in _BETWEEN:
         return None
     end = scan.skip(scan.skip(stop, "这段"), "为止", *_BETWEEN)
-    span = scan.join(reading, target, i)
-    fine = isinstance(target, Span) and target.grain in ("hour", "minute", "second")
-    if span is None and fine and isinstance(target, Span) and isinstance(reading, Span):
-        moved = onto_day(reading, target)
-        span = join(reading, moved, scan.frame, -1) if moved else None
-    return given(span, end)
+    return given(scan.join(reading, target, i), end)
 
 
 def _until_now(scan: Scan, span: Span) -> Span:
@@ -203,23 +190,22 @@ def _until_now(scan: Scan, span: Span) -> Span:
 def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | None:
     """Parses 以前, 之后, 以来, 或更早 and similar words after a moment."""
     words = scan.words
+    if span.end is None:
+        return None
     j = scan.skip(i, "的")
     included = words[j] in ("或", "及", "或者", "以及")
     k = j + included
     word = words[k]
     if included and word in ("更早", "更晚"):
         return (before(span, included=True) if word == "更早" else since(span)), k + 1
-    if span.start is not None and (
-        word == "为止" or (word in BEFORE and not (word == "前" and words[k + 1] in ("后", "往")))
-    ):
+    if word == "为止" or (word in BEFORE and not (word == "前" and words[k + 1] in ("后", "往"))):
         return before(span, included=included or word == "为止"), k + 1
-    if word in AFTER and span.end is not None:
-        if span.grain == "day":
-            nth = value(words[k + 2]) if words[k + 1] == "第" and words[k + 3] in ("天", "日") else None
-            if nth is not None:
-                return calendar.day(add_days(span.end, nth - 1)), k + 4
-        return ((since(span) if included else after(span)), k + 1) if span.start is not None else None
-    if word not in _SINCE or span.start is None:
+    if word in AFTER:
+        nth = value(words[k + 2]) if words[k + 1] == "第" and words[k + 3] in ("天", "日") else None
+        if nth is not None and span.grain == "day":
+            return calendar.day(add_days(span.ends, nth - 1)), k + 4
+        return (since(span) if included else after(span)), k + 1
+    if word not in _SINCE:
         return None
     starts = word == "开始" and not opened and span.grain in ("hour", "minute")
     return None if starts else (since(span), scan.skip(k + 1, "算"))
@@ -245,7 +231,7 @@ def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
             continue
         found = _listed_day(scan, i, last) or _told_from(scan, i, last) or _same_week(scan, i, week)
         found = found or span_of(scan, i)
-        if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
+        if found is not None:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             last = found
             week = found if word in _OF_WEEK and not WEEKDAYS.keys().isdisjoint(words[i : found[1]]) else None

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import cast
 
 from .. import calendar
-from ..calendar import Span, add_days, add_months, in_week
+from ..calendar import WITHIN_DAY, Span, add_days, add_months, in_week
 from ..cycles import Cycle
 from ..scan import listed, packrat
 from ..shares import Share, nth, nth_weekday, share
@@ -65,7 +65,7 @@ def period_part(scan: Scan, i: int) -> PeriodPart | None:
 
 
 def _shared(span: Span, which: Share) -> Span | None:
-    return share(span, which) if span.grain not in ("day", "part_of_day", "week", "hour", "minute") else None
+    return share(span, which) if span.grain not in (*WITHIN_DAY, "day", "week") else None
 
 
 def _days_of_month(span: Span, first: int, last: int) -> Span | None:

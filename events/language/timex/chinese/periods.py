@@ -107,11 +107,7 @@ def weekday(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def weekend(scan: Scan, i: int) -> Found | None:
-    if scan.words[i] != "周末":
-        return None
-    back = scan.tense(i) < 0 and scan.frame.now.weekday() < 5
-    span = calendar.unit("weekend", scan.frame.now, -1 if back else 0)
-    return (span.doubted(0.75), i + 1) if span else None
+    return given(scan.weekend(i), i + 1) if scan.words[i] == "周末" else None
 
 
 # The approximate number of days before today that each word covers.

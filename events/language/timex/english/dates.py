@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .. import calendar
 from ..calendar import day_before, full_year
-from ..cycles import Cycle, Reading, each, yearly
+from ..cycles import Reading, dated_yearly, each, yearly
 from ..holidays import ENGLISH, RULES
 from ..scan import Found, Phrases, Scan, given, listed, packrat
 from ..tables import words_of
@@ -102,13 +102,6 @@ def holiday(scan: Scan, i: int) -> Found | None:
         return None
     sure = 0.8 if found[0] in ("new_year", "qixi", "workers") else 0.9
     return yearly(RULES[found[0]], "month" if found[0] == "ramadan" else "day", sure), found[1]
-
-
-def month_day(month: int, dom: int) -> Reading | None:
-    """Returns the reading of a day and a month without a year; None for a day that no year has."""
-    if not 1 <= month <= 12 or not 1 <= dom <= (29 if month == 2 else calendar.days_in_month(2001, month)):
-        return None
-    return yearly(lambda year: calendar.date(year, month, dom), "day")
 
 
 def _apart(scan: Scan, i: int) -> int:
@@ -213,13 +206,13 @@ def _two(scan: Scan, i: int, mark: str, after: int) -> Found | None:
         return None
     if (b in (5, 10) and {last, scan.before(i - 1)} & _RATED) or last in NUMBERED or _is_fraction(scan, i):
         return None
-    reading = month_day(a, b) or month_day(b, a) if mark == "/" or last in WEEKDAYS else None
-    if not isinstance(reading, Cycle):
+    if mark != "/" and last not in WEEKDAYS:
         return None
+    reading = dated_yearly(a, b, 0.7) or dated_yearly(b, a, 0.7)
     year_after = year_number(scan, after + 1) if words[after] == "," else None
-    if year_after:
+    if reading and year_after:
         return given(reading.at(year_after[0]), year_after[1])
-    return Cycle("year", reading.at, "day", 0.7), after
+    return given(reading, after)
 
 
 def _is_fraction(scan: Scan, i: int) -> bool:
@@ -265,7 +258,7 @@ def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
     if year is None and (short := _short_year(scan, j)) is not None:
         year = full_year(short[0]), short[1]
     if year is None:
-        return given(month_day(month, dom), j)
+        return given(dated_yearly(month, dom), j)
     return given(calendar.date(year[0], month, dom), year[1])
 
 

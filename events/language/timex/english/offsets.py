@@ -49,10 +49,7 @@ def offset(scan: Scan, i: int) -> Found | None:
         return _lasting(scan, i + 1) or so_far(scan, i)
     if word in _MORE:
         return _bounded(scan, i) or so_far(scan, i)
-    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
-    if found is None and word == "the":
-        return None
-    return found
+    return _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
 
 
 # Keys of holidays that are other words, too.
@@ -76,9 +73,8 @@ def so_far(scan: Scan, i: int) -> Found | None:
         return None
     lasting, k = long
     word, after = words[k], words[k + 1]
-    if (word == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later"))) or (
-        word == "already" and told
-    ):
+    now = word == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later"))
+    if now or (word == "already" and told):
         k += 1
     elif (word, after) in (("so", "far"), ("and", "counting")):
         k += 2
@@ -183,17 +179,13 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         return None
     yearly = simple(scan, k) if words[k] not in _HERE else None
     if yearly is not None and isinstance(yearly[0], Cycle) and yearly[0].every == "year":
-        return given(
-            each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain), yearly[1]
-        )
+        shifted = each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain)
+        return given(shifted, yearly[1])
     anchor = _anchor(scan, k)
     if anchor is None:
-        span = (
-            lasting.shifted(_now(scan, lasting), frame, -1)
-            if side == "before" and words[k] in _ENDS
-            else None
-        )
-        return (span.doubted(0.6), k) if span else None
+        told = side == "before" and words[k] in _ENDS
+        span = lasting.shifted(_now(scan, lasting), frame, -1) if told else None
+        return given(span.doubted(0.6) if span else None, k)
     base = anchor[0]
     if side == "from" and weekday_name(scan, k) is not None and base.begins < frame.today:
         base = calendar.day(calendar.add_days(base.begins, 7))  # counted from the next Friday
@@ -230,8 +222,6 @@ def _in(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i + 1, "about", "around", "approximately", "just", "exactly", "another", "over")
     bound = _MORE.get(words[j], 0) if words[j + 1] == "than" else 0
     j += 2 * bool(bound)
-    if words[j] == "the":
-        return None
     placed = _behind(scan, j)
     if placed is not None:
         return placed
@@ -247,9 +237,8 @@ def _in(scan: Scan, i: int) -> Found | None:
     if scan.tense(i) < 0:
         return None
     there = lasting.shifted(_now(scan, lasting), frame, 1)
-    number = (
-        weekday_name(scan, k + 1) if words[k] == "on" and not lasting.fine and not lasting.spread else None
-    )
+    whole = words[k] == "on" and not lasting.fine and not lasting.spread
+    number = weekday_name(scan, k + 1) if whole else None
     return (_near_weekday(there, number, lasting), k + 2) if there and number is not None else given(there, k)
 
 

@@ -54,8 +54,6 @@ def shifted(scan: Scan, i: int) -> Found | None:
         words[j] in ("night", "nights", "night's") or (words[j].endswith("s") and not words[j].endswith("'s"))
     ):
         return _shifted_unit(scan, named[0], named[1], shift, lead)
-    if words[j] in ("that", "same"):
-        return None
     share_word = SHARE_WORDS.get(words[j])
     spoken = words[j].removesuffix("'s")  # "last night's game"
     name = PART_WORDS.get(spoken) or (PART_WORDS.get(words[j + 1]) if share_word else None)
@@ -115,11 +113,9 @@ def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
     """Returns the range of a length before or after now. Quarters, centuries and weekends align with the calendar."""
     frame = scan.frame
     count, unit = lasting.parts[0]
-    if len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count):
-        whole = calendar.units(unit, frame.now, int(count), shift)
-        if whole is not None:
-            return whole
-    return lasting.rolling(frame, shift)
+    aligned = len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count)
+    whole = calendar.units(unit, frame.now, int(count), shift) if aligned else None
+    return whole or lasting.rolling(frame, shift)
 
 
 @opens("the", NUMBERS, "few", "couple", digits=True)
@@ -141,12 +137,9 @@ def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool
         return None
     beside = weekday_alone(scan, i)
     if beside is not None and (beside[1] > i + 1 or isinstance(beside[0], Span)):
-        fixed = isinstance(beside[0], Cycle) and beside[0].every == "year"
-        return (
-            given(beside[0].at(frame.now.year), beside[1])
-            if fixed and isinstance(beside[0], Cycle)
-            else beside
-        )
+        if isinstance(beside[0], Cycle) and beside[0].every == "year":
+            return given(beside[0].at(frame.now.year), beside[1])
+        return beside
     if sliding and shift:
         gap = (weekday - frame.today.weekday()) % 7 or 7
         return calendar.day(add_days(frame.today, gap if shift > 0 else gap - 7 or -7)), i + 1
@@ -183,10 +176,8 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
     if unit in calendar.SECONDS_IN:
         return (Length(((1, unit),)).rolling(frame, shift), i) if shift else None
     if lead in ("that", "same"):
-        if unit == "day":
-            return None
-        found = calendar.unit(unit, frame.now)
-        return (found.doubted(0.35), i) if found else None
+        found = calendar.unit(unit, frame.now) if unit != "day" else None
+        return given(found.doubted(0.35) if found else None, i)
     if unit == "working_day":
         return Length(((1, unit),)).rolling(frame, shift), i
     if lead in _SLIDING and unit == "weekend":
@@ -197,8 +188,7 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
     span = calendar.unit(unit, frame.now, shift)
     if span is None or (unit == "week" and words[i] == "end"):
         return None
-    inside = _inside(scan, span, i)
-    return inside or (span, i)
+    return _inside(scan, span, i) or (span, i)
 
 
 def _inside(scan: Scan, span: Span, i: int) -> Found | None:

@@ -40,11 +40,7 @@ def quarter_of(scan: Scan, i: int, year: int) -> Found | None:
     owned = words[i : i + 2] == ["'", "s"] and scan.tight(i + 1)
     j = i + 2 if owned else scan.skip(i, "-", "/")
     found = _term(scan, j)
-    return (
-        given(found[0](year), found[2])
-        if found is not None and not (words[j] == "h" and j == i + 2)
-        else None
-    )
+    return given(found[0](year), found[2]) if found and not (words[j] == "h" and j == i + 2) else None
 
 
 @opens("q", "h", digits=True)
@@ -68,11 +64,8 @@ def quarter(scan: Scan, i: int) -> Found | None:
     k = j + 1 if words[j] in listed("- / , of in ' fy") else j
     year = year_number(scan, j) or told_year(scan, k)
     short = scan.digits(k, 2) if len(words[k]) == 2 else None
-    if (
-        year is None
-        and short is not None
-        and (words[j] in ("'", "fy") or (digit_first and scan.tight(j) and scan.tight(k)))
-    ):
+    marked = words[j] in ("'", "fy") or (digit_first and scan.tight(j) and scan.tight(k))
+    if year is None and short is not None and marked:
         year = full_year(short), k + 1
     if year is not None:
         return given(rule(year[0]), year[1])
@@ -188,9 +181,7 @@ def _fiscal(scan: Scan, i: int) -> Found | None:
     if words[i] != "fy" and words[i + 1] not in ("year", "quarter") and not words[i + 1].isdecimal():
         return None
     k = scan.skip(i + 1, "year") if words[i] != "fy" else i + 1
-    found = year_number(scan, k)
-    if found is None and words[i] == "fy" and scan.digits(k, 2) is not None and len(words[k]) == 2:
-        found = full_year(int(words[k])), k + 1
+    found = year_number(scan, k) or (_short_year(scan, k) if words[i] == "fy" else None)
     if found is None:
         return None
     j = found[1]
@@ -199,6 +190,11 @@ def _fiscal(scan: Scan, i: int) -> Found | None:
     number = scan.digits(j + 1, 1) if words[j] == "q" and scan.tight(j + 1) else None
     quarter = calendar.quarter(found[0], number) if number is not None else None
     return (quarter, j + 2) if quarter else _as_year(found)
+
+
+def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
+    short = scan.digits(i, 2) if len(scan.words[i]) == 2 else None
+    return (full_year(short), i + 1) if short is not None else None
 
 
 @opens("the", "'", "’", "year", "cy", "fy", "fiscal", "financial", NUMBERS, digits=True)
@@ -211,13 +207,8 @@ def year(scan: Scan, i: int) -> Found | None:
     if words[j] in ("year", "cy"):
         k = scan.skip(j + 1, "of")
         found = year_number(scan, k)
-        if (
-            found is None
-            and words[k].isdecimal()
-            and len(words[k]) == 2
-            and (scan.tight(k) or words[j] == "cy")
-        ):
-            found = full_year(int(words[k])), k + 1
+        if found is None and (scan.tight(k) or words[j] == "cy"):
+            found = _short_year(scan, k)
         return _as_year(found)
     if j != i and not (words[j].isdecimal() and len(words[j]) == 4):
         return None
@@ -249,9 +240,7 @@ def _as_year(found: tuple[int, int] | None) -> Found | None:
 def _bare_year(scan: Scan, i: int, j: int) -> bool:
     """True when four digits are a year, and not a count of the word after them."""
     words, last, after = scan.words, scan.before(i), scan.words[j + 1]
-    if scan.tight(j + 1) and after in ("%", ":", "/"):
-        return False
-    if scan.tight(i) and last.isalpha():
+    if (scan.tight(j + 1) and after in ("%", ":", "/")) or (scan.tight(i) and last.isalpha()):
         return False
     if scan.tight(j) and last in ("+", "_"):
         return False
