@@ -129,10 +129,8 @@ def part(name: str, share: Literal["", "early", "late"] = "") -> Hours:
 
 def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
     """Returns the range between two clock times. A time without a half takes the half of the other."""
-    first_half, last_half = (
-        first.half or (half if first.open else None),
-        last.half or (half if last.open else None),
-    )
+    first_half = first.half or (half if first.open else None)
+    last_half = last.half or (half if last.open else None)
     ambiguous = False
     if first_half is None and last_half is None:
         begin, end = first.seconds(), last.seconds()

@@ -141,9 +141,8 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         return None
     if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
         closed = replace(closed, grain=opened.grain)
-    grain: Grain = (
-        closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
-    )
+    finer = opened.grain in WITHIN_DAY and closed.grain not in WITHIN_DAY
+    grain = opened.grain if finer else closed.grain
     return Span(
         beginning,
         closed.opening,

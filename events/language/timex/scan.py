@@ -190,6 +190,10 @@ class Scan:
         """True when word `i` directly follows the word before it, without a space."""
         return 0 < i < len(self) and self.begins[i] == self.stops[i - 1]
 
+    def joins(self, i: int, *marks: str) -> bool:
+        """True when word `i` is one of `marks` and joins two words without a space."""
+        return self.words[i] in marks and self.tight(i) and self.tight(i + 1)
+
     def original(self, i: int) -> str:
         return self.text[self.begins[i] : self.stops[i]]
 

@@ -71,17 +71,13 @@ def nth(span: Span, kind: str, number: int, count: int = 1) -> Span | None:
         result = Span(low, add_days(low, step * count), "day", instant=step * count == 1)
     elif kind in calendar.MONTHS_IN:
         step = calendar.MONTHS_IN[kind]
-        low = (
-            add_months(span.begins, step * (number - 1))
-            if number > 0
-            else add_months(span.ends, step * number)
-        )
+        border, far = (span.begins, number - 1) if number > 0 else (span.ends, number)
+        low = add_months(border, step * far)
         result = Span(low, add_months(low, step * count), kind)  # type: ignore[arg-type]
     else:
         return None
-    return (
-        replace(result, sure=span.sure, ambiguous=span.ambiguous) if span.begins <= low < span.ends else None
-    )
+    inside = span.begins <= low < span.ends
+    return replace(result, sure=span.sure, ambiguous=span.ambiguous) if inside else None
 
 
 def _nth_weekday(span: Span, weekday: int, number: int) -> datetime:

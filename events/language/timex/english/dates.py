@@ -60,12 +60,7 @@ def _is_name(scan: Scan, i: int) -> bool:
     last, after = scan.before(i), scan.words[i + 1]
     if last in _BEFORE_NAME or (last == "." and scan.before(i - 1) in ("dr", "mr", "mrs", "ms")):
         return True
-    if (
-        last in LEADS
-        or last in ("the", "'s", "to", "'")
-        or scan.original(i)[0].islower()
-        or not after.isalpha()
-    ):
+    if last in LEADS or last in ("the", "'s", "'") or scan.original(i)[0].islower() or not after.isalpha():
         return False
     return scan.original(i + 1)[0].isupper() and after not in _AFTER_MONTH and after not in MONTHS
 
@@ -124,9 +119,7 @@ def numeric(scan: Scan, i: int) -> Found | None:
         return _compact(scan, i)
     mark, second, after = words[i + 1], words[i + 2], i + 3
     if mark in ("/", "-", ".") and scan.tight(i + 1) and scan.tight(i + 2):
-        third = (
-            words[after + 1] if words[after] == mark and scan.tight(after) and scan.tight(after + 1) else ""
-        )
+        third = words[after + 1] if scan.joins(after, mark) else ""
     elif len(first) == 4 and mark.isdecimal() and second.isdecimal():
         second, third, after, mark = mark, second, i + 1, " "
     else:
@@ -194,7 +187,7 @@ def _two(scan: Scan, i: int, mark: str, after: int) -> Found | None:
     short = len(first) <= 2 and len(second) <= 2
     if mark == "-":
         named = scan.tight(i) and last == "-" and scan.tight(i - 1)  # the name of a file or of a branch
-        if named or (words[after] == "-" and scan.tight(after) and scan.tight(after + 1)):
+        if named or (scan.joins(after, "-")):
             return None
     year, month = (a, b) if len(first) == 4 else (b, a)
     if max(len(first), len(second)) == 4:
@@ -275,13 +268,9 @@ def named(scan: Scan, i: int) -> Found | None:
 
 def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     words, j = scan.words, i + 1
-    if (
-        words[j] == "."
-        and scan.tight(j)
-        and ((len(words[i]) <= 4 and words[i] != "may") or words[j + 1].isdecimal())
-    ):
-        j += 1
-    k = j + 1 if words[j] in ("-", "/") and scan.tight(j) and scan.tight(j + 1) else j
+    short = len(words[i]) <= 4 and words[i] != "may"
+    j += words[j] == "." and scan.tight(j) and (short or words[j + 1].isdecimal())
+    k = j + 1 if scan.joins(j, "-", "/") else j
     k = k + 1 if words[k] == "," and ordinal(scan, k + 1) else scan.skip(k, "the")
     dom = ordinal(scan, k)
     if dom is None and scan.digits(k, 2) is not None and not not_a_day(scan, k + 1):

@@ -20,6 +20,7 @@ _ALSO = ("and", "&", ",")
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
 _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
 _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
+_COUNTED = listed("for in within only just")
 _TIMES = listed("once twice times")
 # First words of expressions that do not express time by themselves.
 _FUNCTION = words_of("english.function")
@@ -64,11 +65,7 @@ def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
             i = found[1]
             continue
         before = scan.before(i)
-        if (
-            word == "one"
-            and words[i + 1] in ("day", "night")
-            and before not in listed("for in within only just")
-        ):
+        if word == "one" and words[i + 1] in ("day", "night") and before not in _COUNTED:
             i += 2
             continue
         article = word in ("a", "an") and before not in ("for", "about", "over", "within")

@@ -132,11 +132,9 @@ def _numbered_week(scan: Scan, i: int, number: int) -> Found | None:
     inside = simple(scan, i + 1) if scan.words[i] in ("of", "in") else None
     if inside is not None and inside[0].grain == "month":
         return given(each(inside[0], lambda span: nth(span, "week", number), "week"), inside[1])
-    year = told_year(scan, scan.skip(i, "of", "in", ","))
-    return given(
-        calendar.iso_week(year[0] if year else scan.frame.now.isocalendar().year, number),
-        year[1] if year else i,
-    )
+    this_year = scan.frame.now.isocalendar().year
+    year, stop = told_year(scan, scan.skip(i, "of", "in", ",")) or (this_year, i)
+    return given(calendar.iso_week(year, number), stop)
 
 
 def _week_of(scan: Scan, i: int) -> Found | None:

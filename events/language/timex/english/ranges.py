@@ -209,15 +209,9 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
         return None
     target, stop = last
     bare_first, bare_last = _is_bare(first), _is_bare(last)
-    if (
-        isinstance(reading, Cycle)
-        and isinstance(target, Cycle)
-        and (reading.every, target.every) == ("month", "year")
-    ):
-        shared = _same_month(reading, target)
-        if shared is None and bare_first:
-            return None
-        reading = shared or reading
+    shared = _same_month(reading, target)
+    if shared is not None:
+        reading = shared
     elif bare_first and bare_last:
         return _in_month(scan, reading, target, stop)
     elif bare_first and not (isinstance(target, Span) and target.grain == "day"):
@@ -229,12 +223,9 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
             return None
         if tail == "." and scan.tight(stop + 1) and words[stop + 1].isdecimal():
             return None
-        year = year_number(scan, scan.skip(stop, ",")) if isinstance(reading, Cycle) else None
-        inside = (
-            reading.at(year[0]) if year and isinstance(reading, Cycle) and reading.every == "year" else None
-        )
-        if year is not None and inside is not None:  # "May 5-7, 2019"
-            reading, stop = inside, year[1]
+        year = year_number(scan, scan.skip(stop, ","))
+        if year is not None and isinstance(reading, Cycle) and reading.every == "year":
+            reading, stop = reading.at(year[0]) or reading, year[1]  # "May 5-7, 2019"
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
         moved = onto_day(reading, target)
@@ -259,9 +250,13 @@ def _of_month(scan: Scan, month: Reading, first: Reading, last: Reading, i: int)
     return scan.join(opening, closing, i) if opening and closing else None
 
 
-def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
+def _same_month(first: Reading, last: Reading) -> Cycle | None:
     """Returns the first day of "between 3 and 12 of September". It takes the month of the last day, or the month
     before."""
+    if not isinstance(first, Cycle) or not isinstance(last, Cycle):
+        return None
+    if (first.every, last.every) != ("month", "year"):
+        return None
 
     def at(year: int) -> Span | None:
         closing = last.at(year)
@@ -299,30 +294,23 @@ def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
 
 def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses a range with an open side: "since August", "before 2000", "by Friday", ">= 2019"."""
-    words, word = scan.words, scan.words[i]
+    words, word, last = scan.words, scan.words[i], scan.before(i)
     side = _SIDES.at(scan, i)
     if side is None:
         return None
     kind, j = side
     if kind in ("newer", "older"):
-        if word not in ("newer", "older") and scan.before(i) not in ("year", "years"):
+        if word not in ("newer", "older") and last not in ("year", "years"):
             return None
         year = year_number(scan, j) if words[j].isdecimal() else None
         span = calendar.year(year[0]) if year else None
         if span is None or year is None or (words[year[1]].isalpha() and words[year[1]] not in _JOINS):
             return None
         return (after(span) if kind == "newer" else before(span)), year[1]
-    if (
-        (
-            word in ("through", "thru")
-            and words[j] not in ("the", "end", "next", "last")
-            and words[j] not in WEEKDAYS
-        )
-        or (word == "ending" and scan.before(i) in UNITS)
-        or (word == "up" and scan.before(i) in _BUSY)
-        or (word in ("starting", "beginning", "commencing") and words[j] == "of")
-        or (kind == "as of" and words[j] in ("now", "yet"))
-    ):
+    through = word in ("through", "thru") and words[j] not in {"the", "end", "next", "last", *WEEKDAYS}
+    lasting = (word == "ending" and last in UNITS) or (word == "up" and last in _BUSY)
+    part = word in ("starting", "beginning", "commencing") and words[j] == "of"
+    if through or lasting or part or (kind == "as of" and words[j] in ("now", "yet")):
         return None
     found = _bound(scan, scan.skip(j, "about", "around", "approximately"))
     if found is None or _is_bare(found):

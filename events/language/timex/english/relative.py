@@ -231,9 +231,7 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
         span = found[0].at(year) if shift == 0 else settle(found[0], frame, 1 if shift > 0 else -1)
         if span and shift > 0 and span.begins <= frame.today:
             span = found[0].at(year + 1)
-        return (
-            (replace(span, sure=0.9, ambiguous=False), found[1]) if span and shift else given(span, found[1])
-        )
+        return given(replace(span, sure=0.9, ambiguous=False) if span and shift else span, found[1])
     if words[i] in SEASON_WORDS:
         name, now = SEASON_WORDS[words[i]], frame.now
         cycle = yearly(lambda number: calendar.season(number, name), "season")

@@ -49,7 +49,7 @@ def quarter(scan: Scan, i: int) -> Found | None:
     words, word = scan.words, scan.words[i]
     if word.isdecimal() and len(word) == 4:
         j = scan.skip(i + 1, "-", "/")
-        week = words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2
+        week = scan.joins(j, "w") and len(words[j + 1]) == 2
         span = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0) if week and plain(scan, i) else None
         owner = plain(scan, i) and 1000 <= int(word) <= 2999
         return given(span, j + 2) or (quarter_of(scan, i + 1, int(word)) if owner else None)
@@ -131,9 +131,7 @@ def decade(scan: Scan, i: int) -> Found | None:
         return given(calendar.century(NUMBERS[word] * 100), j + 2)
     elif word == "two" and after == "thousands" and led:
         return given(calendar.decade(2000), j + 2)
-    elif (
-        word == "turn" and words[j + 1 : j + 3] == ["of", "the"] and words[j + 3] in ("century", "millennium")
-    ):
+    elif words[j : j + 3] == ["turn", "of", "the"] and words[j + 3] in ("century", "millennium"):
         span = calendar.year(scan.frame.now.year // 100 * 100)
         return (span.doubted(0.7), j + 4) if span else None
     elif word in _DECADES and led:
@@ -185,7 +183,7 @@ def _fiscal(scan: Scan, i: int) -> Found | None:
     if found is None:
         return None
     j = found[1]
-    if words[j] in ("/", "-") and scan.tight(j) and scan.tight(j + 1) and scan.digits(j + 1, 2) is not None:
+    if scan.joins(j, "/", "-") and scan.digits(j + 1, 2) is not None:
         return _as_year((found[0], j + 2))
     number = scan.digits(j + 1, 1) if words[j] == "q" and scan.tight(j + 1) else None
     quarter = calendar.quarter(found[0], number) if number is not None else None
@@ -215,10 +213,8 @@ def year(scan: Scan, i: int) -> Found | None:
     word = words[i]
     last = scan.before(i)
     if word in "'’" and word and not scan.tight(i):
-        found = year_number(scan, i)
-        return (
-            _as_year(found) if found and last in LEADS and words[found[1]] not in ("s", "er", "ers") else None
-        )
+        found = year_number(scan, i) if last in LEADS else None
+        return _as_year(found) if found and words[found[1]] not in ("s", "er", "ers") else None
     if words[j].isdecimal() and len(words[j]) == 4:
         number, after = int(words[j]), words[j + 1]
         if 1000 <= number < 1900 and last in _OLD and not (after.isalpha() and after not in _AFTER_YEAR):
@@ -277,8 +273,5 @@ def _is_rate(scan: Scan, i: int) -> bool:
 def _is_flight(scan: Scan, i: int) -> bool:
     """True when the number at word `i` belongs to a flight: "flight BA 2026"."""
     code = scan.original(i - 1) if i > 0 else ""
-    return (
-        len(code) == 2
-        and code.isupper()
-        and not {"flight", "flights"}.isdisjoint(scan.words[max(0, i - 6) : i])
-    )
+    told = not {"flight", "flights"}.isdisjoint(scan.words[max(0, i - 6) : i])
+    return told and len(code) == 2 and code.isupper()

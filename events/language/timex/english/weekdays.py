@@ -36,11 +36,8 @@ def weekday_name(scan: Scan, i: int) -> int | None:
     if word in ("mon", "wed", "fri", "thu"):
         return found if upper or after == "the" or last in LEADS or last in ("week", "(") else None
     dated = upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1))
-    return (
-        found
-        if dated or last in listed("on last next this every until by since ( week from to between")
-        else None
-    )
+    led = last in listed("on last next this every until by since ( week from to between")
+    return found if dated or led else None
 
 
 def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
@@ -168,11 +165,11 @@ def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
 def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses the week after a weekday: "next week", "of the following week", "the week after next", "after next"."""
     words = scan.words
-    if (pair := words[i : i + 2]) in (["after", "next"], ["before", "last"]):
-        return given(calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2), i + 2)
     j = scan.skip(scan.skip(scan.skip(i, ","), "of", "in"), "the")
-    if words[j] == "week" and words[j + 1 : j + 3] in (["after", "next"], ["before", "last"]):
-        return given(calendar.unit("week", scan.frame.now, 2 if words[j + 1] == "after" else -2), j + 3)
+    k = j + 1 if words[j] == "week" else i
+    far = {("after", "next"): 2, ("before", "last"): -2}.get((words[k], words[k + 1]))
+    if far is not None:
+        return given(calendar.unit("week", scan.frame.now, far), k + 2)
     shift = SHIFTS.get(words[j])
     if shift is None or words[j + 1] not in ("week", "week's"):
         return None
