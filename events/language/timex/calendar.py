@@ -39,6 +39,9 @@ SEASONS: dict[str, tuple[int, int]] = {
 """First month and number of months of each season, in the north. A winter belongs to the year of its December."""
 
 
+_ONE_DAY = timedelta(days=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A range of local time: `start` is inclusive, `end` exclusive. None is an open side.
@@ -148,15 +151,19 @@ def days_in_month(year: int, month: int) -> int:
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-def day(start: datetime) -> Span:
-    start = midnight(start)
-    return Span(start, add_days(start, 1), "day", instant=True)
+def day(moment: datetime) -> Span:
+    return whole_day(midnight(moment))
+
+
+def whole_day(start: datetime) -> Span:
+    """Returns the day that begins at `start`, a midnight. Cycles try many days, so the time of day is not cleared."""
+    return Span(start, start + _ONE_DAY, "day", instant=True)
 
 
 def date(year: int, month: int, dom: int) -> Span | None:
     """Returns the day; None for a date that does not exist."""
     fits = 1 <= year <= 9998 and 1 <= month <= 12 and 1 <= dom <= days_in_month(year, month)
-    return day(wall(year, month, dom)) if fits else None
+    return whole_day(wall(year, month, dom)) if fits else None
 
 
 def week_start(moment: datetime) -> datetime:

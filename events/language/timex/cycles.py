@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, date, day, days_in_month, wall
+from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, date, days_in_month, wall, whole_day
 
 Every = Literal["week", "month", "year"]
 # The number of turns of a cycle to search. 29 February needs eight years (nine around 1900). A weekday with a day of
@@ -200,7 +200,7 @@ def monthly(dom: int, weekday: int | None = None, *, sure: float = 0.85, bare: b
         start = wall(year, month + 1, dom)
         if weekday is not None and start.weekday() != weekday:
             return None
-        return day(start)
+        return whole_day(start)
 
     return Cycle("month", at, "day", sure, bare=bare)
 
@@ -210,7 +210,7 @@ def weekly(weekday: int) -> Cycle:
 
     def at(turn: int) -> Span | None:
         ordinal = turn * 7 + weekday + 1
-        return day(datetime.fromordinal(ordinal)) if 1 <= ordinal < 3_652_000 else None
+        return whole_day(datetime.fromordinal(ordinal)) if 1 <= ordinal < 3_652_000 else None
 
     return Cycle("week", at, "day")
 

@@ -99,13 +99,12 @@ class Phrases(Generic[V]):
         return None
 
 
-def counted_day(scan: Scan, i: int, last: tuple[Span, int] | None, shift: int, near: int) -> Span | None:
+def counted_day(scan: Scan, i: int, last: tuple[Span, int], shift: int, near: int) -> Span | None:
     """Returns the day that is `shift` days from the time told at most `near` characters before word `i`."""
-    if last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
+    told, far = last[0], scan.begins[i] - scan.stops[last[1] - 1] > near
+    if told.start is None or told.grain not in (*WITHIN_DAY, "day") or far:
         return None
-    if scan.begins[i] - scan.stops[last[1] - 1] > near:
-        return None
-    return replace(day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
+    return replace(day(add_days(told.start, shift)), sure=0.7, ambiguous=told.ambiguous)
 
 
 def listed_day(last: tuple[Span, int], dom: int) -> Span | None:

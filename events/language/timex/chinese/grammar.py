@@ -229,8 +229,8 @@ def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
         if word in _EVERY or word in _DAILY:
             i = _past_set(scan, i)
             continue
-        found = _listed_day(scan, i, last) or _told_from(scan, i, last) or _same_week(scan, i, week)
-        found = found or span_of(scan, i)
+        found = (_listed_day(scan, i, last) or _told_from(scan, i, last)) if last else None
+        found = found or (_same_week(scan, i, week) if week else None) or span_of(scan, i)
         if found is not None:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             last = found
@@ -245,9 +245,9 @@ def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
         i += 1
 
 
-def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _listed_day(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: 6月9日、12日和14日."""
-    if last is None or last[1] != i - 1 or scan.before(i) not in (*_ALSO, ",", "，"):
+    if last[1] != i - 1 or scan.before(i) not in (*_ALSO, ",", "，"):
         return None
     found = day_of_month(scan, i)
     return given(listed_day(last, value(scan.words[i]) or 0), found[1]) if found else None
@@ -259,7 +259,7 @@ _NEAR = 60
 """The most characters between a date and a day that it counts."""
 
 
-def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _told_from(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a day that an earlier date of the text counts: 5月3日报到，次日开工."""
     words = scan.words
     second = words[i : i + 3] == ["第", "二", "天"]
@@ -278,10 +278,10 @@ def _timed(scan: Scan, day: Span, i: int) -> tuple[Span, int] | None:
 _OF_WEEK = listed("上 下 这 本")
 
 
-def _same_week(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _same_week(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a weekday in the week of the weekday before it: 下周二开会，周五交报告."""
     number = WEEKDAYS.get(scan.words[i])
-    if last is None or number is None:
+    if number is None or last[0].start is None:
         return None
     between = scan.text[scan.stops[last[1] - 1] : scan.begins[i]]
     if len(between) > _NEAR or SENTENCE.search(between):

@@ -223,9 +223,8 @@ def _left(scan: Scan, i: int) -> Found | None:
     if passes or (arrives and words[i - 1 : i] != ["一"]):
         if passes and scan.tense(i) < 0:
             return None
-        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
         stop = scan.skip(long[1], "后", "之后", "以后") if passes else long[1]
-        return given(long[0].shifted(base, frame, 1), stop)
+        return given(long[0].shifted(long[0].now(frame), frame, 1), stop)
     fine = words[i] != "再" and long[0].fine and len(long[0].parts) == 1
     return (long[0].rolling(frame, 1), long[1]) if fine else None
 
@@ -345,11 +344,10 @@ def offset(scan: Scan, i: int) -> Found | None:
     lasting, j = long
     j = scan.skip(j, "左右", "多")
     side = words[j]
-    now = Span(frame.now, frame.now, "second") if lasting.fine else calendar.day(frame.today)
     if side in BEFORE or side in AFTER:
         if side == "后" and words[j + 1] in ("悔",):
             return None
-        span = lasting.shifted(now, frame, -1 if side in BEFORE else 1)
+        span = lasting.shifted(lasting.now(frame), frame, -1 if side in BEFORE else 1)
         if span is not None and words[i] in ("几", "数", "十几"):
             span = span.doubted(0.7)
         if span is not None and words[j + 1] == "的" and words[j + 2] in ("今天", "今日"):

@@ -55,7 +55,8 @@ def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
         if repeated > i:
             i = repeated
             continue
-        found = _told_from(scan, i, last) or _listed_day(scan, i, last) or span_of(scan, i)
+        found = (_told_from(scan, i, last) or _listed_day(scan, i, last)) if last else None
+        found = found or span_of(scan, i)
         if found is not None and words[found[1]] == "of" and words[found[1] + 1] in _REPEATS:
             i = _past_set(scan, found[1] + 1)  # "the last Friday of every month"
             continue
@@ -134,10 +135,10 @@ def _past_cycle(scan: Scan, i: int) -> int:
     return timed[1] if timed is not None else j
 
 
-def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _listed_day(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: "June 3rd and 5th"."""
     words = scan.words
-    if last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
+    if last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
         return None
     nth = ordinal(scan, scan.skip(i, "the"))
     if nth is None and i > 2 and words[i - 3] in MONTHS and words[i + 1] in _SENTENCE_END:
@@ -153,7 +154,7 @@ _NEAR = 150
 """The most characters between a date and a day that it counts."""
 
 
-def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _told_from(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a day that an earlier date of the text counts: "the next day", "that evening", "the day before"."""
     words = scan.words
     j = scan.skip(i, "the")

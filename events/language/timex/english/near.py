@@ -13,7 +13,6 @@ from .numbers import ordinal, plain, told_year, year_number
 from .simple import opens, simple
 from .words import UNITS, WEEKDAYS
 
-_TOMORROW = listed("tomorrow tmr tmrw tomorow tommorow tommorrow")
 _DAYS = phrases_of("days", int)
 _NIGHTS = phrases_of("nights", int)
 _SIGNS = {"before": -1, "after": 1}
@@ -36,9 +35,8 @@ def day_word(scan: Scan, i: int) -> Found | None:
     named = _DAYS.at(scan, i)
     if named is not None:
         j = scan.skip(named[1], "'s")
-        if words[j] == "week" and words[i] in {"today", *_TOMORROW} and words[j + 1] in _CLAUSE_END:
-            return calendar.day(add_days(frame.today, named[0] + 7)), j + 1
-        return calendar.day(add_days(frame.today, named[0])), j
+        later = words[j] == "week" and named[0] in (0, 1) and words[j + 1] in _CLAUSE_END  # "tomorrow week"
+        return calendar.day(add_days(frame.today, named[0] + 7 * later)), j + later
     night = _NIGHTS.at(scan, i)
     if night is not None:
         return given(part("night").on(calendar.day(add_days(frame.today, night[0]))), night[1])

@@ -23,13 +23,6 @@ _BACK = listed("back earlier prior previously")
 _SIGNS = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}
 
 
-def _now(scan: Scan, lasting: Length) -> Span:
-    frame = scan.frame
-    if lasting.fine:
-        return Span(frame.now, frame.now, "second", instant=True)
-    return calendar.day(frame.today)
-
-
 def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses the moment that an offset starts from, as a span."""
     found = present(scan, i) or simple(scan, scan.skip(i, "on"))
@@ -161,9 +154,9 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     told = after in _ENDS or side == "earlier" or (side == "back" and after in _SUBJECTS)
     if side == "ago" or (side in _BACK and told):
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
-        return on or given(lasting.shifted(_now(scan, lasting), frame, -1), j + 1)
+        return on or given(lasting.shifted(lasting.now(frame), frame, -1), j + 1)
     if side in ("later", "hence", "afterwards"):
-        return given(lasting.shifted(_now(scan, lasting), frame, 1), j + 1)
+        return given(lasting.shifted(lasting.now(frame), frame, 1), j + 1)
     if side == "on" and unit == "week" and weekday_name(scan, j + 1) is not None and scan.tense(j) >= 0:
         ahead = settle(weekly(weekday_name(scan, j + 1) or 0), frame, 1)  # "a week on Tuesday"
         span = lasting.shifted(ahead, frame, 1) if ahead else None
@@ -184,7 +177,7 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     anchor = _anchor(scan, k)
     if anchor is None:
         told = side == "before" and words[k] in _ENDS
-        span = lasting.shifted(_now(scan, lasting), frame, -1) if told else None
+        span = lasting.shifted(lasting.now(frame), frame, -1) if told else None
         return given(span.doubted(0.6) if span else None, k)
     base = anchor[0]
     if side == "from" and weekday_name(scan, k) is not None and base.begins < frame.today:
@@ -236,7 +229,7 @@ def _in(scan: Scan, i: int) -> Found | None:
         return (span if lasting.fine else replace(span, start=frame.today)), k
     if scan.tense(i) < 0:
         return None
-    there = lasting.shifted(_now(scan, lasting), frame, 1)
+    there = lasting.shifted(lasting.now(frame), frame, 1)
     whole = words[k] == "on" and not lasting.fine and not lasting.spread
     number = weekday_name(scan, k + 1) if whole else None
     return (_near_weekday(there, number, lasting), k + 2) if there and number is not None else given(there, k)
@@ -274,7 +267,7 @@ def _bounded(scan: Scan, i: int) -> Found | None:
         return None
     there, side = placed[0].start, words[long[1]]
     anchor = _anchor(scan, long[1] + 1) if side in ("before", "after", "from") else None
-    here = (anchor[0] if anchor else _now(scan, long[0])).start
+    here = (anchor[0] if anchor else long[0].now(scan.frame)).start
     past = side in listed("ago before back earlier")
     start, end = (None, there) if past else (there, placed[0].end)
     if sign < 0:

@@ -25,13 +25,10 @@ _VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
 @packrat
 def moment(scan: Scan, i: int) -> Found | None:
     """Parses a period, a day with a time, or a time with a day. Returns the longest reading at word `i`."""
-    best: Found | None = None
-    dated = offset(scan, i) or None
-    period = simple(scan, i)
+    dated, period = offset(scan, i), simple(scan, i)
     if period is not None and (dated is None or period[1] > dated[1]):
         dated = period
-    if dated is not None:
-        best = _with_hours(scan, dated)
+    best = _with_hours(scan, dated) if dated is not None else None
     timed = _hours_first(scan, i)
     if timed is not None and (best is None or timed[1] > best[1]):
         best = timed
