@@ -10,7 +10,6 @@ from cyclopts import Parameter
 
 from deploy.options import Answer, File, Json, OptionInvalidError, instant_of
 from events.language import timex
-from events.language.timex.report import as_json as found_json
 from events.types.turn_contract import zone_hint
 
 Reading = Literal["statement", "question"]
@@ -46,7 +45,7 @@ def when(
         f"({item.kind}, {item.grain}, {item.confidence:.2f}{', ambiguous' if item.ambiguous else ''})"
         for item in found
     ]
-    return Answer({"found": [found_json(item) for item in found]}, lines or ["no time is named"])
+    return Answer({"found": [item.as_json() for item in found]}, lines or ["no time is named"])
 
 
 def _lines(name: str, tz: str | None, reading: Reading) -> int:
@@ -62,7 +61,7 @@ def _lines(name: str, tz: str | None, reading: Reading) -> int:
                 print(f"line {number}: {error}", file=sys.stderr)
                 print(json.dumps({"found": []}))
                 continue
-            print(json.dumps({"found": [found_json(each) for each in found]}, ensure_ascii=False))
+            print(json.dumps({"found": [each.as_json() for each in found]}, ensure_ascii=False))
     return 1 if bad else 0
 
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from . import chinese, english, stamps
+from . import stamps
 from .calendar import Frame, Grain
+from .chinese import grammar as chinese
+from .english import grammar as english
 from .numerals import Number, is_number_word, numbers
 from .readings import CalendarDate, calendar_dates, month_of
 from .scan import Mention
@@ -63,6 +65,17 @@ class Found:
     alternative: datetime | None = None
     vague: bool = False
 
+    def as_json(self) -> dict[str, object]:
+        """Returns the expression as a JSON object with ISO 8601 instants. An open side is null."""
+        return {
+            "text": self.text,
+            "start": self.start and self.start.isoformat(),
+            "end": self.end and self.end.isoformat(),
+            "grain": self.grain,
+            "kind": self.kind,
+            "confidence": self.confidence,
+        }
+
 
 def find(
     text: str, reference: datetime, *, reading: Literal["statement", "question"] = "statement"
@@ -80,9 +93,9 @@ def find(
         text = _ADDRESS.sub(_without_numbers, text)
     stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):
-        mentions = chinese.mentions(text, frame, asked=asked)
+        mentions = list(chinese.findings(text, frame, asked=asked))
     if _LATIN.search(text) or not mentions:
-        mentions = _merged(mentions, english.mentions(text, frame, asked=asked))
+        mentions = _merged(mentions, list(english.findings(text, frame, asked=asked)))
     mentions = _merged(stamped, mentions)
     return [found for mention in mentions if (found := _found(whole, frame, mention)) is not None]
 
@@ -102,17 +115,11 @@ def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:
         return first or second
     kept: list[Mention] = []
     for mention in sorted([*first, *second], key=lambda one: one.begin):
-        while kept and kept[-1].stop > mention.begin:
-            if _weight(kept[-1]) >= _weight(mention):
-                break
+        while kept and kept[-1].stop > mention.begin and kept[-1].weight < mention.weight:
             kept.pop()
-        else:
+        if not kept or kept[-1].stop <= mention.begin:
             kept.append(mention)
     return kept
-
-
-def _weight(mention: Mention) -> tuple[bool, int]:
-    return mention.span is not None, mention.stop - mention.begin
 
 
 def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
@@ -128,7 +135,7 @@ def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
         other = frame.aware(span.other) if span.other and span.ambiguous and start is not None else None
     except (OverflowError, ValueError):
         return None
-    if start is not None and end is not None and start >= end:
+    if start and end and start >= end:
         return None
     kind: Literal["instant", "range"] = "instant" if span.instant else "range"
     sure = round(min(max(span.sure, 0.05), 1.0), 2)

@@ -39,6 +39,9 @@ SEASONS: dict[str, tuple[int, int]] = {
 """First month and number of months of each season, in the north. A winter belongs to the year of its December."""
 
 
+_ONE_DAY = timedelta(days=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A range of local time: `start` is inclusive, `end` exclusive. None is an open side.
@@ -59,6 +62,20 @@ class Span:
     ambiguous: bool = False
     other: datetime | None = None
     vague: bool = False
+
+    @property
+    def begins(self) -> datetime:
+        """The start. An open side raises ValueError, so the rule that needs it parses nothing."""
+        if self.start is None:
+            raise ValueError("the span has no start")
+        return self.start
+
+    @property
+    def ends(self) -> datetime:
+        """The end. An open side raises ValueError, as for :attr:`begins`."""
+        if self.end is None:
+            raise ValueError("the span has no end")
+        return self.end
 
     @property
     def opening(self) -> datetime | None:
@@ -134,36 +151,38 @@ def days_in_month(year: int, month: int) -> int:
     return 30 if month in (4, 6, 9, 11) else 31
 
 
-def day(start: datetime) -> Span:
-    start = midnight(start)
-    return Span(start, add_days(start, 1), "day", instant=True)
+def day(moment: datetime) -> Span:
+    return whole_day(midnight(moment))
+
+
+def whole_day(start: datetime) -> Span:
+    """Returns the day that begins at `start`, a midnight. Cycles try many days, so the time of day is not cleared."""
+    return Span(start, start + _ONE_DAY, "day", instant=True)
 
 
 def date(year: int, month: int, dom: int) -> Span | None:
     """Returns the day; None for a date that does not exist."""
-    if 1 <= year <= 9998 and 1 <= month <= 12 and 1 <= dom <= days_in_month(year, month):
-        start = wall(year, month, dom)
-        return Span(start, add_days(start, 1), "day", instant=True)
-    return None
+    fits = 1 <= year <= 9998 and 1 <= month <= 12 and 1 <= dom <= days_in_month(year, month)
+    return whole_day(wall(year, month, dom)) if fits else None
 
 
 def week_start(moment: datetime) -> datetime:
     return add_days(midnight(moment), -moment.weekday())
 
 
-def day_before(span: Span) -> Span | None:
+def day_before(span: Span) -> Span:
     """Returns the day before the start of a span."""
-    return day(add_days(span.start, -1)) if span.start else None
+    return day(add_days(span.begins, -1))
 
 
-def in_week(span: Span, number: int) -> Span | None:
+def in_week(span: Span, number: int) -> Span:
     """Returns the day with the weekday `number` (0 is Monday) in the week in which a span starts."""
-    return day(add_days(week_start(span.start), number)) if span.start else None
+    return day(add_days(week_start(span.begins), number))
 
 
 def week_of(span: Span) -> Span | None:
     """Returns the week in which a span starts."""
-    return unit("week", span.start) if span.start else None
+    return unit("week", span.begins)
 
 
 def days(start: datetime, count: int, grain: Grain = "day") -> Span:

@@ -70,12 +70,10 @@ class Hours:
     half: Half | None = None
     name: str = ""
 
-    def on(self, day: Span) -> Span | None:
+    def on(self, day: Span) -> Span:
         """Returns the span of these hours on a day. An open side ends with the day."""
-        if day.start is None:
-            return None
-        base = midnight(day.start)
-        begin = _since(base, day.start) if self.begin is None else self.begin
+        base = midnight(day.begins)
+        begin = _since(base, day.begins) if self.begin is None else self.begin
         end = self.end
         if end is None:
             end = _since(base, day.end) if day.end and day.grain == "part_of_day" else DAY
@@ -131,10 +129,8 @@ def part(name: str, share: Literal["", "early", "late"] = "") -> Hours:
 
 def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
     """Returns the range between two clock times. A time without a half takes the half of the other."""
-    first_half, last_half = (
-        first.half or (half if first.open else None),
-        last.half or (half if last.open else None),
-    )
+    first_half = first.half or (half if first.open else None)
+    last_half = last.half or (half if last.open else None)
     ambiguous = False
     if first_half is None and last_half is None:
         begin, end = first.seconds(), last.seconds()
@@ -157,16 +153,18 @@ def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool 
     return Hours(begin, end, grain, loose=loose, ambiguous=ambiguous)
 
 
-def at(night: Span, clock: Hours, now: datetime) -> Span | None:
+def at(night: Span, clock: Hours, now: datetime) -> Span:
     """Returns the span of a clock time on a day or night. "last night at 2" is after midnight, so on the day after.
 
     Somebody who says "tonight at 2" after midnight means this night.
     """
-    after_midnight = clock.grain != "part_of_day" and clock.begin is not None and clock.begin < _DAWN
-    if night.grain != "part_of_day" or night.start is None or clock.begin is None or clock.end is None:
+    if clock.begin is None or clock.end is None:
         return clock.on(night)
-    this_night = night.start.date() == now.date() and now.hour * HOUR < _DAWN
-    if not after_midnight or night.start.hour < _EVENING or this_night:
+    if night.grain != "part_of_day" or clock.grain == "part_of_day":
+        return clock.on(night)
+    start = night.begins
+    this_night = start.date() == now.date() and now.hour * HOUR < _DAWN
+    if clock.begin >= _DAWN or start.hour < _EVENING or this_night:
         return clock.on(night)
     return replace(clock, begin=clock.begin + DAY, end=clock.end + DAY).on(night)
 
@@ -182,7 +180,7 @@ def since(clock: Hours, *, whole: bool = False) -> Hours:
 
 def half_of(span: Span) -> Half | None:
     """Returns the half of the clock of a bare hour beside the part of the day `span`."""
-    if span.grain != "part_of_day" or span.start is None:
+    if span.grain != "part_of_day":
         return None
-    hour = span.start.hour
+    hour = span.begins.hour
     return "am" if hour < 11 else "night" if hour >= _EVENING else "pm"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, days_in_month, wall
+from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, date, days_in_month, wall, whole_day
 
 Every = Literal["week", "month", "year"]
 # The number of turns of a cycle to search. 29 February needs eight years (nine around 1900). A weekday with a day of
@@ -51,6 +51,10 @@ class Cycle:
             found = self.at(turn)
             if found is not None:
                 yield found
+
+    def after(self, moment: datetime) -> Span | None:
+        """Returns the first span whose `opening` is after `moment`."""
+        return next((span for span in self.ahead(moment) if _start(span) > moment), None)
 
 
 Reading = Span | Cycle
@@ -112,20 +116,6 @@ def nearest(reading: Reading, frame: Frame) -> Span | None:
     return min(begun, key=lambda span: abs((span.start or frame.now) - frame.now), default=None)
 
 
-def following(reading: Reading, moment: datetime) -> Span | None:
-    """Returns the first span of the reading whose `opening` is after `moment`."""
-    if isinstance(reading, Span):
-        return reading
-    return next((span for span in reading.ahead(moment) if _start(span) > moment), None)
-
-
-def preceding(reading: Reading, moment: datetime) -> Span | None:
-    """Returns the last span of the reading whose `opening` is before `moment`."""
-    if isinstance(reading, Span):
-        return reading
-    return next((span for span in reading.back(moment) if _start(span) < moment), None)
-
-
 def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | None:
     """Returns the range from one reading to another; None when the two make no range.
 
@@ -134,7 +124,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     """
     both = isinstance(first, Cycle) and isinstance(last, Cycle)
     if isinstance(first, Cycle) and isinstance(last, Span) and last.opening is not None:
-        opened = preceding(first, last.opening)
+        opened = next((span for span in first.back(last.opening) if _start(span) < last.opening), None)
     elif isinstance(first, Cycle) and isinstance(last, Cycle) and tense > 0:
         opened = _first_open(first, last, frame)
     else:
@@ -142,7 +132,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     if opened is None or opened.opening is None:
         return None
     beginning = opened.opening
-    closed = following(last, opened.start or beginning) if isinstance(last, Cycle) else last
+    closed = last.after(opened.start or beginning) if isinstance(last, Cycle) else last
     if closed is None or closed.opening is None or opened.start is None:
         return None
     if closed.opening <= beginning:  # from the end of March to the beginning of April
@@ -151,9 +141,8 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         return None
     if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
         closed = replace(closed, grain=opened.grain)
-    grain: Grain = (
-        closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
-    )
+    finer = opened.grain in WITHIN_DAY and closed.grain not in WITHIN_DAY
+    grain = opened.grain if finer else closed.grain
     return Span(
         beginning,
         closed.opening,
@@ -164,22 +153,21 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     )
 
 
-def onto_day(first: Span, last: Span) -> Span | None:
+def onto_day(first: Span, last: Span) -> Span:
     """Returns the last time of a range, which has no date, on the first day of the range or on the next day."""
-    if first.start is None or last.start is None or last.end is None:
-        return None
-    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
-    if moved <= first.start:
+    start = first.begins
+    moved = last.begins.replace(year=start.year, month=start.month, day=start.day)
+    if moved <= start:
         moved = add_days(moved, 1)
-        if (moved - first.start).seconds > 12 * 3600 and last.ambiguous:
+        if (moved - start).seconds > 12 * 3600 and last.ambiguous:
             moved -= timedelta(hours=12)
-    return replace(last, start=moved, end=moved + (last.end - last.start))
+    return replace(last, start=moved, end=moved + (last.ends - last.begins))
 
 
 def _first_open(first: Cycle, last: Cycle, frame: Frame) -> Span | None:
     """Returns the start of the first range that has not ended: in September, "August to October" is this year's."""
     for opened in first.ahead(frame.now):
-        closed = following(last, _start(opened))
+        closed = last.after(_start(opened))
         if closed is not None and _start(closed) > frame.today:
             return replace(opened, sure=min(opened.sure, first.sure) * 0.9, ambiguous=True)
     return None
@@ -212,7 +200,7 @@ def monthly(dom: int, weekday: int | None = None, *, sure: float = 0.85, bare: b
         start = wall(year, month + 1, dom)
         if weekday is not None and start.weekday() != weekday:
             return None
-        return Span(start, datetime.fromordinal(start.toordinal() + 1), "day", instant=True)
+        return whole_day(start)
 
     return Cycle("month", at, "day", sure, bare=bare)
 
@@ -222,11 +210,14 @@ def weekly(weekday: int) -> Cycle:
 
     def at(turn: int) -> Span | None:
         ordinal = turn * 7 + weekday + 1
-        if not 1 <= ordinal < 3_652_000:
-            return None
-        return Span(datetime.fromordinal(ordinal), datetime.fromordinal(ordinal + 1), "day", instant=True)
+        return whole_day(datetime.fromordinal(ordinal)) if 1 <= ordinal < 3_652_000 else None
 
     return Cycle("week", at, "day")
+
+
+def dated_yearly(month: int, dom: int, sure: float = 0.9) -> Cycle | None:
+    """Returns the cycle of a day and a month; None for a day that no year has."""
+    return yearly(lambda year: date(year, month, dom), "day", sure) if date(2000, month, dom) else None
 
 
 def yearly(at: Callable[[int], Span | None], grain: Grain, sure: float = 0.9) -> Cycle:

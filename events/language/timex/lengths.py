@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from .calendar import SECONDS_IN, Frame, Grain, Span, add_days, add_months, add_working_days, midnight
+from .calendar import SECONDS_IN, Frame, Grain, Span, add_days, add_months, add_working_days, day, midnight
 
 _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 _DAYS_OF = {"day": 1, "week": 7, "working_week": 7, "weekend": 7, "fortnight": 14}
@@ -88,6 +88,10 @@ class Length:
             else:
                 moment += timedelta(days=sign * amount * _DAYS_OF[unit])
         return moment
+
+    def now(self, frame: Frame) -> Span:
+        """Returns the present as a base of this length: the instant for a fine length, else the day."""
+        return Span(frame.now, frame.now, "second") if self.fine else day(frame.today)
 
     def shifted(self, base: Span, frame: Frame, sign: int) -> Span | None:
         """Returns the instant or the day this long after a span, or before it when `sign` is -1.

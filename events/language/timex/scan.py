@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from .calendar import Frame, Span, Tense
+from .calendar import WITHIN_DAY, Frame, Span, Tense, add_days, date, day, unit
 from .cycles import Reading, join, nearest, settle
 from .lengths import Length
 from .tables import rows
@@ -30,6 +30,8 @@ def listed(words: str) -> frozenset[str]:
     return frozenset("" if word == "$" else word for word in words.split())
 
 
+Found = tuple[Reading, int]
+"""A reading, and the index of the next word."""
 V = TypeVar("V")
 C = TypeVar("C")
 
@@ -42,6 +44,11 @@ class Mention:
     stop: int
     span: Span | None
     length: Length | None = None
+
+    @property
+    def weight(self) -> tuple[bool, int]:
+        """What stays of two overlapping mentions: one with a span, then the longer one."""
+        return self.span is not None, self.stop - self.begin
 
 
 def given(value: C | None, stop: int) -> tuple[C, int] | None:
@@ -92,6 +99,23 @@ class Phrases(Generic[V]):
         return None
 
 
+def counted_day(scan: Scan, i: int, last: tuple[Span, int], shift: int, near: int) -> Span | None:
+    """Returns the day that is `shift` days from the time told at most `near` characters before word `i`."""
+    told, far = last[0], scan.begins[i] - scan.stops[last[1] - 1] > near
+    if told.start is None or told.grain not in (*WITHIN_DAY, "day") or far:
+        return None
+    return replace(day(add_days(told.start, shift)), sure=0.7, ambiguous=told.ambiguous)
+
+
+def listed_day(last: tuple[Span, int], dom: int) -> Span | None:
+    """Returns a day in the month of the day told before it: "June 3rd and 5th"."""
+    told = last[0]
+    if told.grain != "day" or told.start is None:
+        return None
+    span = date(told.start.year, told.start.month, dom)
+    return replace(span, sure=told.sure, ambiguous=told.ambiguous) if span else None
+
+
 def phrases_of(name: str, kind: Callable[[str], V]) -> Phrases[V]:
     """Returns the phrases of a list of the English tables. `kind` reads their values."""
     return Phrases({kind(value): phrases for key, value, phrases in rows("english_phrases") if key == name})
@@ -138,6 +162,12 @@ class Scan:
             return reading
         return settle(reading, self.frame, self._tense(i) or unsaid)
 
+    def weekend(self, i: int) -> Span | None:
+        """Returns the weekend of this week, or the last one when the sentence at word `i` is in the past tense."""
+        now = self.frame.now
+        span = unit("weekend", now, -1 if self._tense(i) < 0 and now.weekday() < 5 else 0)
+        return span.doubted(0.75) if span else None
+
     def nearest(self, reading: Reading, i: int) -> Span | None:
         """Returns the span of a reading at word `i`. In a sentence without a tense it is the one nearest to now."""
         tense = self._tense(i)
@@ -158,6 +188,10 @@ class Scan:
     def tight(self, i: int) -> bool:
         """True when word `i` directly follows the word before it, without a space."""
         return 0 < i < len(self) and self.begins[i] == self.stops[i - 1]
+
+    def joins(self, i: int, *marks: str) -> bool:
+        """True when word `i` is one of `marks` and joins two words without a space."""
+        return self.words[i] in marks and self.tight(i) and self.tight(i + 1)
 
     def original(self, i: int) -> str:
         return self.text[self.begins[i] : self.stops[i]]

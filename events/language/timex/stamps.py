@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from .calendar import Frame, Grain, Span, date
-from .clock import Hours
+from .clock import Clock, point
 from .cycles import each, settle, yearly
 from .scan import Mention
 
@@ -23,11 +22,10 @@ def _lines(text: str, frame: Frame) -> Iterator[Mention]:
     for match in _LINE.finditer(text):
         month, dom, hour, minute = (int(part) for part in match.groups()[:4])
         second = int(match[5] or 0)
-        if hour > 23 or minute > 59 or second > 59 or not 1 <= month <= 12:
+        if hour > 23 or minute > 59 or second > 59:
             continue
         grain: Grain = "second" if match[5] else "minute"
-        time = Hours(hour * 3600 + minute * 60 + second, None, grain, instant=True)
-        time = replace(time, end=(time.begin or 0) + (1 if match[5] else 60))
+        time = point(Clock(hour, minute, second, grain, padded=True))
         dated = each(yearly(lambda year, m=month, d=dom: date(year, m, d), "day"), time.on, grain)  # type: ignore[misc]
         span = settle(dated, frame, -1) if dated is not None else None
         if span is not None:

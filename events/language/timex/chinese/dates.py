@@ -1,19 +1,18 @@
-"""Chinese dates: years, months, days and dates in digits."""
+"""Chinese dates: years, months, days, dates in digits, and holidays."""
 
 from dataclasses import replace
 
 from .. import calendar
 from ..calendar import Span, add_days, full_year
 from ..clock import part
-from ..cycles import Cycle, Reading, monthly, yearly
-from ..lunar import solar
-from ..scan import given, listed, packrat
-from ..tables import words_of
+from ..cycles import Cycle, Reading, dated_yearly, each, monthly, yearly
+from ..holidays import CHINESE, RULES, solar
+from ..scan import Found, given, listed, packrat
+from ..tables import values_of, words_of
 from .numbers import neighbours, positional, value
 from .words import DAYS, ERAS, NIGHTS, SEASONS, UNITS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
 
-Found = tuple[Reading, int]
 _LUNAR = listed("农历 阴历 旧历 夏历")
 RANGE = listed("到 至 ~ - — – ―")
 """Marks and words between the two sides of a range."""
@@ -147,15 +146,12 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
             return calendar.day(start) if start else None
 
         return yearly(lunar_date, "day", 0.85), day[1], 1
-    if traditional:
-        return None
     dom = value(words[k])
     signed = words[k + 1] in ("日", "号")
     bare = words[k].isascii() and scan.tight(k) and len(words[k]) <= 2 and not counts(scan, k + 1)
     if dom is not None and 1 <= dom <= 31 and (signed or bare):
-        if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
-            return None
-        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 1 + signed, 0
+        reading = dated_yearly(fixed, dom)
+        return (reading, k + 1 + signed, 0) if reading else None
     if lunar:
         return yearly(lambda year: _lunar_month(year, fixed, leap=leap), "month", 0.85), k, 1
     return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0
@@ -197,15 +193,14 @@ def dated(scan: Scan, i: int) -> Found | None:
             return None
         return below[0], weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
     span, j = found
-    if not isinstance(span, Span) or span.start is None:
-        return None
+    assert isinstance(span, Span)
     k = scan.skip(j, "的", ",", "，")
     below = month_day(scan, k) or _first_month(scan, k)
     if below is None or (lunar and not below[2]):
         return None if lunar else found
     reading, stop, _ = below
     assert isinstance(reading, Cycle)
-    return given(reading.at(span.start.year), weekday_after(scan, stop))
+    return given(reading.at(span.begins.year), weekday_after(scan, stop))
 
 
 def weekday_after(scan: Scan, i: int) -> int:
@@ -291,8 +286,6 @@ def numeric(scan: Scan, i: int) -> Found | None:
     words, first = scan.words, scan.words[i]
     if not first.isdecimal() or not first.isascii() or len(first) > 4:
         return None
-    if scan.tight(i) and scan.before(i) in listed("- / . # $ ＄") and i >= 2 and words[i - 2].isdecimal():
-        return None
     mark, second = words[i + 1], scan.digits(i + 2, 4)
     if mark not in ("-", "/", ".") or not scan.tight(i + 1) or not scan.tight(i + 2) or second is None:
         return None
@@ -320,6 +313,37 @@ def numeric(scan: Scan, i: int) -> Found | None:
         return None
     month, dom = (a, second) if 1 <= a <= 12 else (second, a)
     runs_on = scan.tight(i + 3) and after.isascii() and after.isalnum()
-    if runs_on or not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
+    return given(None if runs_on else dated_yearly(month, dom, 0.75), weekday_after(scan, i + 3))
+
+
+# Holidays that Taiwan keeps on another day, for texts in traditional characters.
+_IN_TAIWAN = values_of("chinese.in_taiwan")
+_WEEKS = {"national_china": 7, "spring_festival": 7, "workers": 5}
+_WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
+
+
+@packrat
+def holiday(scan: Scan, i: int) -> Found | None:
+    """Parses a holiday without a year. The script of its name decides between the calendars of China and Taiwan."""
+    words = scan.words
+    key = CHINESE.get(words[i])
+    if key is None:
         return None
-    return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), weekday_after(scan, i + 3)
+    original = scan.source[scan.begins[i] : scan.stops[i]]
+    for written, other in _IN_TAIWAN.items():
+        if original.startswith(written):
+            key = other
+    rule = RULES[key]
+    j = i + 1
+    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好"):
+        return None
+    if scan.text.startswith(_WISHES, scan.stops[i]):
+        return None
+    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in _WEEKS:
+        length = _WEEKS[key]
+        return given(each(yearly(rule, "week", 0.7), lambda day: calendar.days(day.begins, length)), j + 1)
+    if words[j] == "前夕":
+        return given(each(yearly(rule, "day", 0.8), calendar.day_before), j + 1)
+    j = scan.skip(j, "连假", "假期", "长假")
+    sure = 0.6 if words[i] in ("过年", "新年") else 0.9
+    return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")

@@ -1,36 +1,36 @@
 """The top rules of the Chinese grammar: moments, offsets, ranges and bounds, from left to right in a text."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from .. import calendar
-from ..calendar import WITHIN_DAY, Span, add_days, in_week
+from ..calendar import Frame, Span, add_days, in_week
 from ..clock import at, half_of, part
 from ..cycles import (
     Cycle,
-    Reading,
     after,
     before,
     each,
-    join,
     monthly,
     nearest,
-    onto_day,
     settle,
     since,
     yearly,
 )
-from ..scan import Mention, given, listed, packrat
+from ..scan import Found, Mention, counted_day, given, listed, listed_day, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, positional, value
-from .offsets import AFTER, BEFORE, offset
-from .periods import period, present
+from .periods import AFTER, BEFORE, offset, period
 from .times import hours, within
 from .words import PARTS, SENTENCE, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
-Found = tuple[Reading, int]
+# A text without these characters has no Chinese time expression.
+_TELLTALE = re.compile(
+    r"[0-9０-９年会當当更月日天周週星礼禮季时時点點分秒早晚晨夜午今明昨前后後节節历曆初春夏秋冬世旬元除夕七双雙国國现現刚剛最近阵陣目马馬立五平安跨琴聽尋听寻家舊旧号號刻鐘钟诞誕阳陽腊臘晓曉昏昼晝假]|二二八"
+)
 _SINCE = listed("以来 起 开始")
 _TO_NOW = listed("至今 迄今")
 _EVERY = listed("每 每逢 每隔 隔 逢")
@@ -95,7 +95,7 @@ def _with_hours(scan: Scan, found: Found) -> Found:
 
 @packrat
 def _bound(scan: Scan, i: int) -> Found | None:
-    return present(scan, i) or moment(scan, i) or _bare(scan, i)
+    return moment(scan, i) or _bare(scan, i)
 
 
 def _bare(scan: Scan, i: int) -> Found | None:
@@ -106,10 +106,6 @@ def _bare(scan: Scan, i: int) -> Found | None:
     if len(scan.words[i]) == 4 and positional(scan.words[i]) and 1900 <= number <= 2150:
         return given(calendar.year(number), i + 1)
     return (monthly(number, sure=0.6, bare=True), i + 1) if 1 <= number <= 31 else None
-
-
-def _is_bare(scan: Scan, i: int) -> bool:
-    return present(scan, i) is None and moment(scan, i) is None
 
 
 @packrat
@@ -126,7 +122,7 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     joined = _joined(scan, j, first, bool(opener))
     if joined is not None:
         return joined
-    if _is_bare(scan, j) or (word in listed("马上 刚才 刚刚 现在 目前") and isinstance(first[0], Cycle)):
+    if moment(scan, j) is None:
         return None
     if words[first[1]] in _SINCE:
         span = scan.nearest(first[0], i)  # 九月开始: it began lately, or it begins soon
@@ -135,23 +131,21 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     if span is None:
         return None
     open_side = _side(scan, span, first[1], bool(opener))
-    if open_side is None and opener == "自从" and span.start is not None:
-        return since(span), first[1]
-    return open_side or (span, first[1])
+    return open_side or (since(span) if opener == "自从" else span, first[1])
 
 
 def _deadline(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses the end of a range that is open before: 截止到2018年, 到五月为止."""
     j = scan.skip(i + 1, "到", "至")
-    found = _bound(scan, j)
-    if found is None or _is_bare(scan, j):
+    found = moment(scan, j)
+    if found is None:
         return None
     if scan.words[i] in ("到", "至") and scan.words[found[1]] not in ("为止", *BEFORE):
         return None
     span = nearest(found[0], scan.frame) if scan.words[i] == "截至" else scan.settle(found[0], i, 1)
-    if span is None or span.start is None:
-        return None
-    return before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前")
+    return given(
+        before(span, included=True) if span else None, scan.skip(found[1], "为止", "前", "之前", "以前")
+    )
 
 
 def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] | None:
@@ -164,13 +158,13 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
         j += 1
     if words[j] in _TO_NOW:
         span = settle(reading, scan.frame, -1)
-        return (_until_now(scan, span), j + 1) if span and span.start else None
+        return given(_until_now(scan, span) if span else None, j + 1)
     last = _bound(scan, j + 1) if words[j] in RANGE or pairing else None
     if last is None:
         return None
     target, stop = last
     named = value(words[i]) if target.grain == "month" and j == i + 1 else None
-    bare = _is_bare(scan, i)
+    bare = moment(scan, i) is None
     if bare and named is not None and 1 <= named <= 12:  # 一到三月
         reading = yearly(lambda number: calendar.month(number, named), "month")
     elif (
@@ -180,17 +174,12 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
     ):
         return None
     counts = words[stop] in listed("个 点 人 次 岁 块 元 % 月 .")
-    if _is_bare(scan, j + 1) and (reading.grain != "day" or counts):
+    if moment(scan, j + 1) is None and (reading.grain != "day" or counts):
         return None
     if pairing and words[stop] not in _BETWEEN:
         return None
     end = scan.skip(scan.skip(stop, "这段"), "为止", *_BETWEEN)
-    span = scan.join(reading, target, i)
-    fine = isinstance(target, Span) and target.grain in ("hour", "minute", "second")
-    if span is None and fine and isinstance(target, Span) and isinstance(reading, Span):
-        moved = onto_day(reading, target)
-        span = join(reading, moved, scan.frame, -1) if moved else None
-    return given(span, end)
+    return given(scan.join(reading, target, i), end)
 
 
 def _until_now(scan: Scan, span: Span) -> Span:
@@ -201,30 +190,32 @@ def _until_now(scan: Scan, span: Span) -> Span:
 def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | None:
     """Parses 以前, 之后, 以来, 或更早 and similar words after a moment."""
     words = scan.words
+    if span.end is None:
+        return None
     j = scan.skip(i, "的")
     included = words[j] in ("或", "及", "或者", "以及")
     k = j + included
     word = words[k]
     if included and word in ("更早", "更晚"):
         return (before(span, included=True) if word == "更早" else since(span)), k + 1
-    if span.start is not None and (
-        word == "为止" or (word in BEFORE and not (word == "前" and words[k + 1] in ("后", "往")))
-    ):
+    if word == "为止" or (word in BEFORE and not (word == "前" and words[k + 1] in ("后", "往"))):
         return before(span, included=included or word == "为止"), k + 1
-    if word in AFTER and span.end is not None:
-        if span.grain == "day":
-            nth = value(words[k + 2]) if words[k + 1] == "第" and words[k + 3] in ("天", "日") else None
-            if nth is not None:
-                return calendar.day(add_days(span.end, nth - 1)), k + 4
-        return ((since(span) if included else after(span)), k + 1) if span.start is not None else None
-    if word not in _SINCE or span.start is None:
+    if word in AFTER:
+        nth = value(words[k + 2]) if words[k + 1] == "第" and words[k + 3] in ("天", "日") else None
+        if nth is not None and span.grain == "day":
+            return calendar.day(add_days(span.ends, nth - 1)), k + 4
+        return (since(span) if included else after(span)), k + 1
+    if word not in _SINCE:
         return None
     starts = word == "开始" and not opened and span.grain in ("hour", "minute")
     return None if starts else (since(span), scan.skip(k + 1, "算"))
 
 
-def findings(scan: Scan) -> Iterator[Mention]:
-    """Yields the time expressions of the text from left to right, without overlaps."""
+def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
+    """Yields the time expressions of a text from left to right, without overlaps."""
+    if _TELLTALE.search(text) is None:
+        return
+    scan = Scan(text, frame, asked=asked)
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None
@@ -238,9 +229,9 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if word in _EVERY or word in _DAILY:
             i = _past_set(scan, i)
             continue
-        found = _listed_day(scan, i, last) or _told_from(scan, i, last) or _same_week(scan, i, week)
-        found = found or span_of(scan, i)
-        if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
+        found = (_listed_day(scan, i, last) or _told_from(scan, i, last)) if last else None
+        found = found or (_same_week(scan, i, week) if week else None) or span_of(scan, i)
+        if found is not None:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             last = found
             week = found if word in _OF_WEEK and not WEEKDAYS.keys().isdisjoint(words[i : found[1]]) else None
@@ -254,15 +245,12 @@ def findings(scan: Scan) -> Iterator[Mention]:
         i += 1
 
 
-def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _listed_day(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: 6月9日、12日和14日."""
-    if last is None or last[1] != i - 1 or scan.before(i) not in ("、", "和", "及", "与", "跟", ",", "，"):
+    if last[1] != i - 1 or scan.before(i) not in (*_ALSO, ",", "，"):
         return None
     found = day_of_month(scan, i)
-    if found is None or not isinstance(found[0], Cycle) or last[0].grain != "day" or last[0].start is None:
-        return None
-    span = found[0].at(found[0].turn(last[0].start))
-    return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), found[1]) if span else None
+    return given(listed_day(last, value(scan.words[i]) or 0), found[1]) if found else None
 
 
 # Days that an earlier date of the text counts, as days from it.
@@ -271,38 +259,38 @@ _NEAR = 60
 """The most characters between a date and a day that it counts."""
 
 
-def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _told_from(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a day that an earlier date of the text counts: 5月3日报到，次日开工."""
     words = scan.words
     second = words[i : i + 3] == ["第", "二", "天"]
     shift = 1 if second else _FROM_DATE.get(words[i])
-    if shift is None or last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
+    day = counted_day(scan, i, last, shift, _NEAR) if shift is not None else None
+    if day is None:
         return None
-    if scan.begins[i] - scan.stops[last[1] - 1] > _NEAR:
-        return None
-    day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
-    late = part("late").on(day) if words[i] == "当晚" else None
-    reading, j = _with_hours(scan, (late or day, i + (3 if second else 1)))
+    return _timed(scan, part("late").on(day) if words[i] == "当晚" else day, i + (3 if second else 1))
+
+
+def _timed(scan: Scan, day: Span, i: int) -> tuple[Span, int] | None:
+    reading, j = _with_hours(scan, (day, i))
     return (reading, j) if isinstance(reading, Span) else None
 
 
 _OF_WEEK = listed("上 下 这 本")
 
 
-def _same_week(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _same_week(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a weekday in the week of the weekday before it: 下周二开会，周五交报告."""
     number = WEEKDAYS.get(scan.words[i])
-    if last is None or number is None or last[0].start is None:
+    if number is None or last[0].start is None:
         return None
     between = scan.text[scan.stops[last[1] - 1] : scan.begins[i]]
+    if len(between) > _NEAR or SENTENCE.search(between):
+        return None
     day = in_week(last[0], number)
-    if len(between) > _NEAR or SENTENCE.search(between) or day is None or day.start is None:
+    ends = last[0].begins < scan.frame.today and scan.tense(i) > 0  # 上周二送修，周五会取
+    if ends or day.begins <= last[0].begins:
         return None
-    ends = last[0].start < scan.frame.today and scan.tense(i) > 0  # 上周二送修，周五会取
-    if ends or day.start <= last[0].start:
-        return None
-    reading, j = _with_hours(scan, (replace(day, sure=0.8, ambiguous=last[0].ambiguous), i + 1))
-    return (reading, j) if isinstance(reading, Span) else None
+    return _timed(scan, replace(day, sure=0.8, ambiguous=last[0].ambiguous), i + 1)
 
 
 def _past_set(scan: Scan, i: int) -> int:

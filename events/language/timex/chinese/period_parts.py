@@ -6,15 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-from events.language.timex.tables import values_of
-
 from .. import calendar
-from ..calendar import Span, add_days, add_months, in_week
+from ..calendar import WITHIN_DAY, Span, add_days, add_months, in_week
 from ..cycles import Cycle
 from ..scan import listed, packrat
 from ..shares import Share, nth, nth_weekday, share
-from .dates import dated
-from .holidays import holiday
+from ..tables import values_of
+from .dates import dated, holiday
 from .numbers import value
 from .words import SEASONS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
@@ -22,7 +20,7 @@ from .words import ChineseScan as Scan
 PeriodPart = tuple[Callable[[Span], Span | None], int]
 """The rule that narrows a period to its part, and the index of the next word."""
 SHARES = cast("dict[str, Share]", values_of("chinese.shares"))
-TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
+DAYS_OF_MONTH = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31), "上半月": (0, 15), "下半月": (15, 31)}
 HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
 
@@ -52,42 +50,28 @@ def period_part(scan: Scan, i: int) -> PeriodPart | None:
     if word in SHARES:
         which = SHARES[word]
         return (lambda span: _shared(span, which)), i + 1
-    if word in TENTHS:
-        first, last = TENTHS[word]
-        return (lambda span: _tenth(span, first, last)), i + 1
+    if words[i : i + 3] in (["上半", "个", "月"], ["下半", "个", "月"]):
+        word, i = f"{word}月", i + 2
+    if word in DAYS_OF_MONTH:
+        first, last = DAYS_OF_MONTH[word]
+        return (lambda span: _days_of_month(span, first, last)), i + 1
     if word in ("上半", "下半", "前半", "后半") and words[i + 1] in ("周", "星期", "礼拜"):
         side: Share = "early" if word in ("上半", "前半") else "late"
         return (lambda span: share(span, side) if span.grain == "week" else None), i + 2
-    if word in ("上半月", "下半月") or (word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]):
-        low = word.startswith("上")
-        return (lambda span: _half_month(span, first=low)), i + (1 if word.endswith("月") else 3)
     if word in HALVES:
         number = HALVES[word]
-        return (lambda span: _half(span, number)), i + 1
+        return (lambda span: _in_year(span, lambda year: calendar.half(year, number))), i + 1
     return _ordinal(scan, i) or _named(scan, i)
 
 
 def _shared(span: Span, which: Share) -> Span | None:
-    return share(span, which) if span.grain not in ("day", "part_of_day", "week", "hour", "minute") else None
+    return share(span, which) if span.grain not in (*WITHIN_DAY, "day", "week") else None
 
 
-def _tenth(span: Span, first: int, last: int) -> Span | None:
-    if span.grain != "month" or span.start is None or span.end is None:
+def _days_of_month(span: Span, first: int, last: int) -> Span | None:
+    if span.grain != "month":
         return None
-    return replace(span, start=add_days(span.start, first), end=min(span.end, add_days(span.start, last)))
-
-
-def _half(span: Span, number: int) -> Span | None:
-    if span.start is None:
-        return None
-    return calendar.half(span.start.year, number) if span.grain == "year" else None
-
-
-def _half_month(span: Span, *, first: bool) -> Span | None:
-    if span.grain != "month" or span.start is None:
-        return None
-    middle = add_days(span.start, 15)
-    return replace(span, end=middle) if first else replace(span, start=middle)
+    return replace(span, start=add_days(span.begins, first), end=min(span.ends, add_days(span.begins, last)))
 
 
 def _ordinal(scan: Scan, i: int) -> PeriodPart | None:
@@ -130,9 +114,7 @@ def _named(scan: Scan, i: int) -> PeriodPart | None:
     if weekday is not None:
         return (lambda span: in_week(span, weekday) if span.grain == "week" else None), i + 1
     if word == "周末":
-        return (
-            lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None
-        ), i + 1
+        return (lambda span: calendar.unit("weekend", span.begins) if span.grain == "week" else None), i + 1
     dom = value(word)
     if dom is not None and words[i + 1] in ("日", "号"):
         return (lambda span: _in_month(span, dom)), i + 2
@@ -154,10 +136,8 @@ def _anniversary(today: datetime, year: int, *, about: bool) -> Span | None:
 
 
 def _in_year(span: Span, at: Callable[[int], Span | None]) -> Span | None:
-    return at(span.start.year) if span.grain == "year" and span.start else None
+    return at(span.begins.year) if span.grain == "year" else None
 
 
 def _in_month(span: Span, dom: int) -> Span | None:
-    if span.grain != "month" or span.start is None:
-        return None
-    return calendar.date(span.start.year, span.start.month, dom)
+    return calendar.date(span.begins.year, span.begins.month, dom) if span.grain == "month" else None

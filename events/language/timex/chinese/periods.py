@@ -1,25 +1,115 @@
-"""Chinese periods: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
+"""Chinese periods and offsets: 上周, 今年上半年, 2021年的第二周, 九十年代, 三年前, 两周内."""
 
 from dataclasses import replace
 from datetime import timedelta
 
-from events.language.timex.tables import numbers_of
-
 from .. import calendar
-from ..calendar import Grain, Span, add_days
-from ..cycles import Reading, each, settle, yearly
+from ..calendar import Grain, Span, add_days, add_months
+from ..cycles import Reading, each, settle, weekly, yearly
 from ..lengths import Length
-from ..scan import given, listed, packrat
+from ..scan import Found, given, listed, packrat
 from ..shares import share
-from .dates import dated, day_of_month, day_word, de, named_together, numeric
-from .holidays import holiday
+from ..tables import numbers_of, values_of
+from .dates import dated, day_of_month, day_word, de, holiday, named_together, numeric
 from .numbers import length, neighbours, value
-from .period_parts import HALVES, SHARES, TENTHS, after_event, period_part
-from .weeks import relative, weekday, weekend
-from .words import LENGTHS, SEASONS
+from .period_parts import DAYS_OF_MONTH, HALVES, SHARES, after_event, period_part
+from .words import LENGTHS, SEASONS, WEEKDAYS
 from .words import ChineseScan as Scan
 
-Found = tuple[Reading, int]
+_SHIFTS = {"今": 0, "上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
+_MOST_SHIFTS = 9
+_KINDS = values_of("chinese.kinds")
+
+
+@packrat
+def relative(scan: Scan, i: int) -> Found | None:  # noqa: C901, PLR0912 - one branch a form of the expression
+    """Parses a unit relative to the present one: 上周, 下下个月, 这个星期三, 本季度."""
+    words, frame = scan.words, scan.frame
+    word = words[i]
+    far = word == "大" and words[i + 1] in ("上", "下") and words[i + 2] in ("周", "星期", "礼拜", "个")
+    if far:  # 大上周 is the week before 上周
+        i, word = i + 1, words[i + 1]
+    shift = _SHIFTS.get(word)
+    if shift is None:
+        return None
+    shift *= 2 if far else 1
+    j = i + 1
+    while words[j] == word and word in ("上", "下") and j - i < _MOST_SHIFTS:
+        shift += _SHIFTS[word]
+        j += 1
+    if words[j] == "一" and words[j + 1] in listed("个 周 季 季度 年 世纪 小时 分钟 秒 钟头"):
+        j += 1
+    counted = words[j] == "个"
+    if word == "今" and not counted:
+        return None
+    j += counted
+    name = words[j]
+    if name in WEEKDAYS:
+        return near_weekday(scan, i, WEEKDAYS[name], shift), j + 1
+    if name == "半" and words[j + 1] == "年":
+        return given(calendar.unit("half_year", frame.now, shift), j + 2)
+    if counted or words[j - 1] == "一":
+        unit = {"小时": "hour", "钟头": "hour", "分钟": "minute", "秒": "second", "秒钟": "second"}.get(name)
+        if unit is not None and shift:
+            return Length(((1, unit),)).rolling(frame, shift), j + 1
+        if name == "工作日" and shift:
+            return calendar.day(calendar.add_working_days(frame.today, shift)), j + 1
+    kind = _KINDS.get(name)
+    if kind is None:
+        return None
+    if name == "年" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
+        text = scan.text
+        if shift != 1 or text[scan.begins[i] - 1 : scan.begins[i]] in listed("乡 地 楼 天 门 手 脚 之 以"):
+            return None
+        if text[scan.stops[j] : scan.stops[j] + 1] in tuple("味货糕夜轻级龄纪关终假"):
+            return None
+    if words[i : i + 2] == ["当", "年"]:
+        return None
+    span = calendar.unit(kind, frame.now, shift)
+    if span is None:
+        return None
+    if word in ("该", "同", "当"):
+        span = span.doubted(0.4)
+    stop = scan.skip(j + 1, "的")
+    if kind in ("week", "month") and words[stop] in ("今天", "今日"):
+        there = add_days(frame.today, 7 * shift) if kind == "week" else add_months(frame.today, shift)
+        return calendar.day(there), stop + 1
+    return span, j + 1
+
+
+def near_weekday(scan: Scan, i: int, weekday: int, shift: int) -> Span:
+    """Returns the weekday of a week that Monday begins, with the other reading where there is one.
+
+    Some calendars begin the week on Sunday, so 上周日 and every weekday told on a Sunday have a second reading. On a
+    Sunday 这周五 is ahead when the sentence is about the future.
+    """
+    today = scan.frame.today
+    counted = calendar.day(add_days(calendar.week_start(today), 7 * shift + weekday))
+    if (today.weekday() == 6) == (weekday == 6):
+        return counted
+    if weekday == 6:
+        other = calendar.day(add_days(calendar.week_start(today), 7 * shift - 1))
+    else:
+        other = calendar.day(add_days(today, 7 * shift + weekday + 1))
+    if shift == 0 and weekday != 6 and scan.tense(i) > 0:
+        return other.or_else(counted, 0.8)
+    return counted.or_else(other, 0.85)
+
+
+@packrat
+def weekday(scan: Scan, i: int) -> Found | None:
+    number = WEEKDAYS.get(scan.words[i])
+    if number == 5 and scan.words[i + 1] == "日" and scan.words[i + 2] not in ("出", "落", "光"):
+        span = calendar.unit("weekend", scan.frame.now, -1 if scan.tense(i) < 0 else 0)
+        return (span.doubted(0.75), i + 2) if span else None
+    return (weekly(number), i + 1) if number is not None else None
+
+
+@packrat
+def weekend(scan: Scan, i: int) -> Found | None:
+    return given(scan.weekend(i), i + 1) if scan.words[i] == "周末" else None
+
+
 # The approximate number of days before today that each word covers.
 _VAGUE = numbers_of("chinese.vague")
 # Words after a length that say what comes at its end: 还有三天就考试, 再两个月毕业.
@@ -46,13 +136,11 @@ def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
         lasting, stop, sign = found[0], found[1], -1 if word in ("前", "之前") else 1
     frame = scan.frame
 
-    def beside(span: Span) -> Span | None:
-        if span.start is None:
-            return None
-        there = lasting.from_(span.start, frame, sign)
+    def beside(span: Span) -> Span:
+        there = lasting.from_(span.begins, frame, sign)
         if lasting == _A_DAY:
             return replace(calendar.day(there), sure=span.sure, ambiguous=span.ambiguous)
-        low, high = (there, span.start) if sign < 0 else (add_days(span.start, 1), add_days(there, 1))
+        low, high = (there, span.begins) if sign < 0 else (add_days(span.begins, 1), add_days(there, 1))
         return replace(span, start=low, end=high, grain=lasting.grain, instant=False)
 
     return given(each(reading, beside, lasting.grain), stop)
@@ -135,9 +223,8 @@ def _left(scan: Scan, i: int) -> Found | None:
     if passes or (arrives and words[i - 1 : i] != ["一"]):
         if passes and scan.tense(i) < 0:
             return None
-        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
         stop = scan.skip(long[1], "后", "之后", "以后") if passes else long[1]
-        return given(long[0].shifted(base, frame, 1), stop)
+        return given(long[0].shifted(long[0].now(frame), frame, 1), stop)
     fine = words[i] != "再" and long[0].fine and len(long[0].parts) == 1
     return (long[0].rolling(frame, 1), long[1]) if fine else None
 
@@ -162,9 +249,9 @@ def _alone(scan: Scan, i: int) -> Found | None:
         return Span(begin, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
         return given(calendar.half(frame.now.year, HALVES[word]), i + 1)
-    of_week = word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜")
-    halved = word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]
-    if of_week or halved or word in TENTHS or word in ("上半月", "下半月"):
+    halved = word in ("上半", "下半")
+    of_week = halved and words[i + 1] in ("周", "星期", "礼拜")
+    if of_week or word in DAYS_OF_MONTH or (halved and words[i + 1 : i + 3] == ["个", "月"]):
         part = period_part(scan, i)
         whole = calendar.unit("week" if of_week else "month", frame.now)
         return given(part[0](whole), part[1]) if part and whole else None
@@ -238,3 +325,71 @@ _NUMBER_RULES = (numeric, dated, holiday, _alone, _decade, day_of_month)
 _WORD_RULES = (
     dated, day_word, named_together, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present,
 )  # fmt: skip
+
+
+BEFORE = frozenset({"前", "之前", "以前"})
+AFTER = frozenset({"后", "之后", "以后"})
+
+
+@packrat
+def offset(scan: Scan, i: int) -> Found | None:
+    """Parses a length before or after now: 三个礼拜前, 两天后, 5分钟之前, 三天内, 之后5分钟."""
+    words, frame = scan.words, scan.frame
+    long = length(scan, i)
+    if long is None:
+        if words[i] not in ("之后", "后", "此后") or after_event(scan, i):
+            return None
+        long = length(scan, i + 1)
+        return (long[0].rolling(frame, 1), long[1]) if long is not None and long[0].fine else None
+    lasting, j = long
+    j = scan.skip(j, "左右", "多")
+    side = words[j]
+    if side in BEFORE or side in AFTER:
+        if side == "后" and words[j + 1] in ("悔",):
+            return None
+        span = lasting.shifted(lasting.now(frame), frame, -1 if side in BEFORE else 1)
+        if span is not None and words[i] in ("几", "数", "十几"):
+            span = span.doubted(0.7)
+        if span is not None and words[j + 1] == "的" and words[j + 2] in ("今天", "今日"):
+            return replace(span, grain="day"), j + 3
+        return (_inside(scan, span, j + 1) or (span, j + 1)) if span else None
+    if side in ("内", "之内", "以内"):
+        span = lasting.rolling(frame, -1 if scan.tense(i) < 0 else 1)
+        ahead = not lasting.fine and span.begins > frame.today
+        return (replace(span, start=frame.today) if ahead else span), j + 1  # today counts
+    if side in ("来", "以来"):
+        return lasting.rolling(frame, -1), j + 1
+    stop = _goes_on(scan, i, long[1])
+    return (lasting.lasting(frame), stop) if stop else None
+
+
+def _inside(scan: Scan, span: Span, i: int) -> Found | None:
+    """Parses a part of the week, month or year that a length leads to: 两周后的周末, 三年前的冬天."""
+    k = scan.skip(i, "的")
+    part = period_part(scan, k) if k > i or scan.words[k] in WEEKDAYS else None
+    if span.grain not in ("week", "month", "year") or not span.instant or part is None:
+        return None
+    whole = calendar.unit(span.grain, span.begins)
+    return given(part[0](whole) if whole else None, part[1])
+
+
+_LEFT = listed("还有 还剩 剩下 剩 只剩 差 再过 过 隔 第 再 的 新 这 那 上 下")
+
+
+def _goes_on(scan: Scan, i: int, j: int) -> int:
+    """Returns the word after a length that goes on until now: 三年了, 两年没见了. 0 for another length."""
+    words = scan.words
+    if scan.before(i) in _LEFT or (scan.before(i) == "有" and scan.before(i - 1) == "还"):
+        return 0
+    if words[j] == "了":
+        return j + 1 if scan.text[scan.stops[j] : scan.stops[j] + 1] not in _AFTER_LE else 0
+    if words[j] in ("没", "不") or words[j : j + 2] == ["都", "没"]:
+        for k in range(j + 1, min(j + 7, len(scan))):
+            if words[k] in "，。,.！？!?；、":
+                break
+            if words[k] == "了":
+                return j if words[j] != "了" else j + 1
+    return 0
+
+
+_AFTER_LE = tuple("解不得结断事却然如")

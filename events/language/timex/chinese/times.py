@@ -109,10 +109,9 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, int] | None:
 def _first_hour(scan: Scan, i: int, *, named: bool) -> Timed | None:
     """Parses the number of the first hour of a range after a part of the day: 9 of 早上9-10点."""
     words = scan.words
-    hour = (
-        value(words[i]) if named and words[i + 1] in RANGE and words[i + 3] in ("点", "点钟", "时") else None
-    )
-    return (Clock(hour), i + 1, False) if hour is not None and hour <= 24 and value(words[i + 2]) else None
+    ranged = named and words[i + 1] in RANGE and words[i + 3] in ("点", "点钟", "时") and value(words[i + 2])
+    hour = value(words[i]) if ranged else None
+    return (Clock(hour), i + 1, False) if hour is not None and hour <= 24 else None
 
 
 @packrat

@@ -1,17 +1,79 @@
-"""English dates: in digits, with the name of a month, and holidays."""
+"""English dates: in digits, with the name of a month, and holidays.
+
+Some names of months are also verbs or the names of persons: "may", "march", "April called".
+"""
 
 from dataclasses import replace
 
 from .. import calendar
 from ..calendar import day_before, full_year
-from ..cycles import Cycle, Reading, each, yearly
+from ..cycles import Reading, dated_yearly, each, yearly
 from ..holidays import ENGLISH, RULES
-from ..scan import Phrases, Scan, given, listed, packrat
+from ..scan import Found, Phrases, Scan, given, listed, packrat
 from ..tables import words_of
-from .month_names import MODALS, stands_alone
 from .numbers import integer, ordinal, plain, year_number
-from .simple import Found, opens
-from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, UNITS, VERSIONED, WEEKDAYS
+from .simple import opens
+from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, SHY, UNITS, VERSIONED, WEEKDAYS
+
+MODALS = listed("i you we he she it they not be have also well or require result contain include")
+
+
+_POINTING = listed("this that next last it which what")
+_AFTER_MONTH = words_of("english.after_month")
+_FIRST_NAMES = frozenset({"april", "may", "june", "august"})
+_BEFORE_NAME = words_of("english.before_name")
+# What persons do and months do not.
+_ACTS = words_of("english.acts")
+_KIN = _BEFORE_NAME | listed(
+    "boss colleague brother son father neighbour neighbor manager teacher doctor roommate"
+)
+
+
+def stands_alone(scan: Scan, i: int) -> bool:
+    """True when the name of a month alone is the month. "may" and "march" need a word before them or a capital."""
+    word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
+    if word in _FIRST_NAMES and _is_name(scan, i):
+        return False
+    if (word in _FIRST_NAMES or word == "jan") and _acts(scan, i):
+        return False
+    if last == "-" and scan.before(i - 1) in ("mid", "early", "late"):
+        return True
+    ranged = after in ("to", "-", "–", "through", "until", "till") and scan.words[i + 2] in MONTHS
+    if word not in SHY or ranged:
+        return True
+    if word in ("may", "march") and after in MODALS:
+        return False
+    verb = word == "may" and last in _POINTING and after.isalpha() and after not in _AFTER_MONTH
+    if verb and (scan.original(i)[0].islower() or scan.before(i - 1) in ("", ".", "!", "?", '"')):
+        return False  # "this may hurt"
+    if last in LEADS:
+        return last not in ("and", "or") or scan.original(i)[0].isupper()
+    if last == "the":
+        return scan.before(i - 1) in ("in", "of", "since", "by") and word != "march"
+    if word in ("mar", "sep", "dec"):
+        return scan.original(i)[0].isupper() and last in LEADS
+    return scan.original(i)[0].isupper() and i > 0 and last not in ".!?\n\"'" and after in ",.;!?)-"
+
+
+def _is_name(scan: Scan, i: int) -> bool:
+    """True when the month is the first name of a person: "June Carter", "my friend April"."""
+    last, after = scan.before(i), scan.words[i + 1]
+    if last in _BEFORE_NAME or (last == "." and scan.before(i - 1) in ("dr", "mr", "mrs", "ms")):
+        return True
+    if last in LEADS or last in ("the", "'s", "'") or scan.original(i)[0].islower() or not after.isalpha():
+        return False
+    return scan.original(i + 1)[0].isupper() and after not in _AFTER_MONTH and after not in MONTHS
+
+
+def _acts(scan: Scan, i: int) -> bool:
+    """True when the name of a month does what a person does: "April said so", "Jan and I", "June is my boss"."""
+    words, last = scan.words, scan.before(i)
+    if scan.original(i)[0].islower() or last == "the" or (last in LEADS and last not in ("and", "or")):
+        return False
+    if words[i + 1] in ("is", "was"):
+        return words[i + 2] in ("my", "his", "her", "our", "their") and words[i + 3] in _KIN
+    return words[i + 1] in _ACTS or (words[i + 1] == "and" and words[i + 2] in ("i", "me"))
+
 
 _DATED = listed("on by since until till from before after dated date due at of and is was am pm between in")
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
@@ -37,13 +99,6 @@ def holiday(scan: Scan, i: int) -> Found | None:
     return yearly(RULES[found[0]], "month" if found[0] == "ramadan" else "day", sure), found[1]
 
 
-def month_day(month: int, dom: int) -> Reading | None:
-    """Returns the reading of a day and a month without a year; None for a day that no year has."""
-    if not 1 <= month <= 12 or not 1 <= dom <= (29 if month == 2 else calendar.days_in_month(2001, month)):
-        return None
-    return yearly(lambda year: calendar.date(year, month, dom), "day")
-
-
 def _apart(scan: Scan, i: int) -> int:
     """Skips one mark between the parts of a date, if there is one."""
     return scan.skip(i, "-", "/", ".", ",")
@@ -64,9 +119,7 @@ def numeric(scan: Scan, i: int) -> Found | None:
         return _compact(scan, i)
     mark, second, after = words[i + 1], words[i + 2], i + 3
     if mark in ("/", "-", ".") and scan.tight(i + 1) and scan.tight(i + 2):
-        third = (
-            words[after + 1] if words[after] == mark and scan.tight(after) and scan.tight(after + 1) else ""
-        )
+        third = words[after + 1] if scan.joins(after, mark) else ""
     elif len(first) == 4 and mark.isdecimal() and second.isdecimal():
         second, third, after, mark = mark, second, i + 1, " "
     else:
@@ -134,7 +187,7 @@ def _two(scan: Scan, i: int, mark: str, after: int) -> Found | None:
     short = len(first) <= 2 and len(second) <= 2
     if mark == "-":
         named = scan.tight(i) and last == "-" and scan.tight(i - 1)  # the name of a file or of a branch
-        if named or (words[after] == "-" and scan.tight(after) and scan.tight(after + 1)):
+        if named or (scan.joins(after, "-")):
             return None
     year, month = (a, b) if len(first) == 4 else (b, a)
     if max(len(first), len(second)) == 4:
@@ -146,13 +199,13 @@ def _two(scan: Scan, i: int, mark: str, after: int) -> Found | None:
         return None
     if (b in (5, 10) and {last, scan.before(i - 1)} & _RATED) or last in NUMBERED or _is_fraction(scan, i):
         return None
-    reading = month_day(a, b) or month_day(b, a) if mark == "/" or last in WEEKDAYS else None
-    if not isinstance(reading, Cycle):
+    if mark != "/" and last not in WEEKDAYS:
         return None
+    reading = dated_yearly(a, b, 0.7) or dated_yearly(b, a, 0.7)
     year_after = year_number(scan, after + 1) if words[after] == "," else None
-    if year_after:
+    if reading and year_after:
         return given(reading.at(year_after[0]), year_after[1])
-    return Cycle("year", reading.at, "day", 0.7), after
+    return given(reading, after)
 
 
 def _is_fraction(scan: Scan, i: int) -> bool:
@@ -198,7 +251,7 @@ def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
     if year is None and (short := _short_year(scan, j)) is not None:
         year = full_year(short[0]), short[1]
     if year is None:
-        return given(month_day(month, dom), j)
+        return given(dated_yearly(month, dom), j)
     return given(calendar.date(year[0], month, dom), year[1])
 
 
@@ -215,13 +268,9 @@ def named(scan: Scan, i: int) -> Found | None:
 
 def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     words, j = scan.words, i + 1
-    if (
-        words[j] == "."
-        and scan.tight(j)
-        and ((len(words[i]) <= 4 and words[i] != "may") or words[j + 1].isdecimal())
-    ):
-        j += 1
-    k = j + 1 if words[j] in ("-", "/") and scan.tight(j) and scan.tight(j + 1) else j
+    short = len(words[i]) <= 4 and words[i] != "may"
+    j += words[j] == "." and scan.tight(j) and (short or words[j + 1].isdecimal())
+    k = j + 1 if scan.joins(j, "-", "/") else j
     k = k + 1 if words[k] == "," and ordinal(scan, k + 1) else scan.skip(k, "the")
     dom = ordinal(scan, k)
     if dom is None and scan.digits(k, 2) is not None and not not_a_day(scan, k + 1):

@@ -1,28 +1,26 @@
 """Applies the English grammar to a text from left to right."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from events.language.timex.english import dates, near, pieces, relative, seasons, weekdays, years
-from events.language.timex.tables import words_of
-
-from .. import calendar
-from ..calendar import WITHIN_DAY, Span, add_days
+from ..calendar import Frame, Span
 from ..clock import part
 from ..cycles import Cycle
-from ..scan import Mention, Scan, given, listed
+from ..scan import Mention, Scan, counted_day, given, listed, listed_day
+from ..tables import words_of
+from . import dates, near, pieces, relative, seasons, weekdays
 from .numbers import length, ordinal, plain
 from .ranges import span_of
 from .simple import openers, simple
 from .times import hours
-from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS
+from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS, EnglishScan
 
 # The import of these modules registers their rules. `openers` returns the first words of the rules.
-RULES = (dates, near, pieces, relative, seasons, weekdays, years)
+RULES = (dates, near, pieces, relative, seasons, weekdays)
 _ALSO = ("and", "&", ",")
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
 _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
 _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
+_COUNTED = listed("for in within only just")
 _TIMES = listed("once twice times")
 # First words of expressions that do not express time by themselves.
 _FUNCTION = words_of("english.function")
@@ -39,8 +37,9 @@ _AHEAD = 5
 """An expression has a word of time or a digit within this many words after its first word."""
 
 
-def findings(scan: Scan) -> Iterator[Mention]:
-    """Yields the time expressions of the text from left to right, without overlaps."""
+def findings(text: str, frame: Frame, *, asked: bool) -> Iterator[Mention]:
+    """Yields the time expressions of a text from left to right, without overlaps."""
+    scan = EnglishScan(text, frame, asked=asked)
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None
@@ -56,7 +55,8 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if repeated > i:
             i = repeated
             continue
-        found = _told_from(scan, i, last) or _listed_day(scan, i, last) or span_of(scan, i)
+        found = (_told_from(scan, i, last) or _listed_day(scan, i, last)) if last else None
+        found = found or span_of(scan, i)
         if found is not None and words[found[1]] == "of" and words[found[1] + 1] in _REPEATS:
             i = _past_set(scan, found[1] + 1)  # "the last Friday of every month"
             continue
@@ -66,11 +66,7 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i = found[1]
             continue
         before = scan.before(i)
-        if (
-            word == "one"
-            and words[i + 1] in ("day", "night")
-            and before not in listed("for in within only just")
-        ):
+        if word == "one" and words[i + 1] in ("day", "night") and before not in _COUNTED:
             i += 2
             continue
         article = word in ("a", "an") and before not in ("for", "about", "over", "within")
@@ -139,31 +135,17 @@ def _past_cycle(scan: Scan, i: int) -> int:
     return timed[1] if timed is not None else j
 
 
-def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _listed_day(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: "June 3rd and 5th"."""
     words = scan.words
-    if last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
+    if last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
         return None
-    nth, number = ordinal(scan, scan.skip(i, "the")), scan.digits(i, 2)
-    if (
-        nth is None
-        and number is not None
-        and i > 2
-        and words[i - 3] in MONTHS
-        and words[i + 1] in _SENTENCE_END
-    ):
-        nth = number, i + 1  # "May 9 and 10"
-    if nth is None or last[0].grain != "day" or last[0].start is None:
+    nth = ordinal(scan, scan.skip(i, "the"))
+    if nth is None and i > 2 and words[i - 3] in MONTHS and words[i + 1] in _SENTENCE_END:
+        nth = given(scan.digits(i, 2), i + 1)  # "May 9 and 10"
+    if nth is None or words[nth[1]] == "of" or words[nth[1]] in {*MONTHS, *UNITS, *WEEKDAYS}:
         return None
-    if (
-        words[nth[1]] == "of"
-        or words[nth[1]] in MONTHS
-        or words[nth[1]] in UNITS
-        or words[nth[1]] in WEEKDAYS
-    ):
-        return None
-    span = calendar.date(last[0].start.year, last[0].start.month, nth[0])
-    return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), nth[1]) if span else None
+    return given(listed_day(last, nth[0]), nth[1])
 
 
 _SENTENCE_END = listed(". , ! ? ;") | {""}
@@ -172,15 +154,11 @@ _NEAR = 150
 """The most characters between a date and a day that it counts."""
 
 
-def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+def _told_from(scan: Scan, i: int, last: tuple[Span, int]) -> tuple[Span, int] | None:
     """Parses a day that an earlier date of the text counts: "the next day", "that evening", "the day before"."""
     words = scan.words
     j = scan.skip(i, "the")
     lead, name = words[j], words[j + 1]
-    if last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
-        return None
-    if scan.begins[i] - scan.stops[last[1] - 1] > _NEAR:
-        return None
     k = j + 2
     if lead in ("that", "same"):
         shift, k = 0, k + (name == "same")
@@ -193,5 +171,5 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
         return None
     if name not in ("day", "morning", "afternoon", "evening", "night"):
         return None
-    day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
-    return given(day if name == "day" else part(name).on(day), k)
+    day = counted_day(scan, i, last, shift, _NEAR)
+    return given(part(name).on(day) if day and name != "day" else day, k)

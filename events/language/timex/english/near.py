@@ -7,15 +7,15 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import Clock, part, point
 from ..cycles import each, monthly
-from ..scan import Scan, given, listed, phrases_of
+from ..scan import Found, Scan, given, listed, phrases_of
 from ..shares import nth, share, weekend_about
 from .numbers import ordinal, plain, told_year, year_number
-from .simple import Found, opens, simple
+from .simple import opens, simple
 from .words import UNITS, WEEKDAYS
 
-_TOMORROW = listed("tomorrow tmr tmrw tomorow tommorow tommorrow")
 _DAYS = phrases_of("days", int)
 _NIGHTS = phrases_of("nights", int)
+_SIGNS = {"before": -1, "after": 1}
 _ENDING = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
 _PRESENT = phrases_of("present", str)
 _TO_DATE = phrases_of("to_date", str)
@@ -35,9 +35,8 @@ def day_word(scan: Scan, i: int) -> Found | None:
     named = _DAYS.at(scan, i)
     if named is not None:
         j = scan.skip(named[1], "'s")
-        if words[j] == "week" and words[i] in {"today", *_TOMORROW} and words[j + 1] in _CLAUSE_END:
-            return calendar.day(add_days(frame.today, named[0] + 7)), j + 1
-        return calendar.day(add_days(frame.today, named[0])), j
+        later = words[j] == "week" and named[0] in (0, 1) and words[j + 1] in _CLAUSE_END  # "tomorrow week"
+        return calendar.day(add_days(frame.today, named[0] + 7 * later)), j + later
     night = _NIGHTS.at(scan, i)
     if night is not None:
         return given(part("night").on(calendar.day(add_days(frame.today, night[0]))), night[1])
@@ -50,17 +49,13 @@ def day_word(scan: Scan, i: int) -> Found | None:
         return None
     side = words[j + 1]
     if side in ("before", "after"):
-        sign = -1 if side == "before" else 1
+        sign = _SIGNS[side]
         if j > i and words[j + 2] in _CLAUSE_END and words[j + 2] not in ("-", "and"):
             return replace(calendar.day(add_days(frame.today, sign)), sure=0.5, ambiguous=True), j + 2
         return _neighbour(scan, j + 2, "day", sign) if words[j + 2] not in ("that", "this") else None
-    if j > i and side in _CLAUSE_END and scan.before(i) in ("for", "of"):
-        return (
-            None
-            if scan.before(i - 1) in _PARTS_OF_DAY
-            else (replace(calendar.day(frame.today), sure=0.6), j + 1)
-        )
-    return None
+    alone = j > i and side in _CLAUSE_END and scan.before(i) in ("for", "of")
+    whole = alone and scan.before(i - 1) not in _PARTS_OF_DAY
+    return (replace(calendar.day(frame.today), sure=0.6), j + 1) if whole else None
 
 
 def _closing(scan: Scan, i: int) -> Found | None:
@@ -84,9 +79,7 @@ def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
         return None
 
     def beside(span: Span) -> Span | None:
-        if span.start is None or span.end is None:
-            return None
-        other = calendar.unit(unit, span.start if sign < 0 else add_days(span.end, -1), sign)
+        other = calendar.unit(unit, span.begins if sign < 0 else add_days(span.ends, -1), sign)
         return replace(other, sure=span.sure, ambiguous=span.ambiguous) if other else None
 
     return given(each(found[0], beside, "day" if unit == "day" else None), found[1])
@@ -101,50 +94,45 @@ def week(scan: Scan, i: int) -> Found | None:
     if word == "w" and after == "/" and words[j + 2] in ("c", "b", "o"):
         return _week_of(scan, j + 3)
     if word == "w" and len(after) == 2 and scan.tight(j + 1) and scan.original(j) == "W":
-        dated = year_number(scan, j + 2)
-        return given(calendar.iso_week(dated[0], scan.digits(j + 1, 2) or 0), dated[1]) if dated else None
+        of = year_number(scan, j + 2)
+        return given(calendar.iso_week(of[0], scan.digits(j + 1, 2) or 0), of[1]) if of else None
     unit = UNITS.get(word)
     if unit not in ("week", "month", "year", "quarter", "decade", "fortnight", "weekend") or word.endswith(
         "s"
     ):
         return None
     if after in ("after", "before"):
-        sign = 1 if after == "after" else -1
+        sign = _SIGNS[after]
         if words[j + 2] == ("next" if sign > 0 else "last") and words[j + 3] not in {*UNITS, *WEEKDAYS}:
             return given(calendar.unit(unit, now, 2 * sign), j + 3)
         if j > i and words[j + 2] in _CLAUSE_END and unit != "weekend":
             span = calendar.unit(unit, now, sign)
-            return (span.doubted(0.5), j + 2) if span else None
+            return given(span.doubted(0.5) if span else None, j + 2)
         if unit != "weekend":
             return _neighbour(scan, j + 2, unit, sign) if j > i else None
     if unit == "weekend":
         return _weekend(scan, j)
     if unit == "week":
-        if after in ("of", "commencing", "starting", "beginning", "ending"):
-            found = _week_of(scan, scan.skip(j + 2, "on", "from"))
-            if found is not None:
-                return found
+        dated = after in ("of", "commencing", "starting", "beginning", "ending")
+        found = _week_of(scan, scan.skip(j + 2, "on", "from")) if dated else None
+        if found is not None:
+            return found
         number = scan.digits(j + 1, 2)
         if number is not None and 1 <= number <= 53 and plain(scan, j + 1):
             return _numbered_week(scan, j + 2, number)
-    alone = (
-        j > i and after in _CLAUSE_END and scan.before(i) in ("in", "of", "for", "this", "off", "unavailable")
-    )
-    if alone and scan.before(i - 1) not in _SHARES_OF:
-        span = calendar.unit(unit, now)
-        return (span.doubted(0.7), j + 1) if span else None
-    return None
+    led = j > i and scan.before(i) in ("in", "of", "for", "this", "off", "unavailable")
+    alone = led and after in _CLAUSE_END and scan.before(i - 1) not in _SHARES_OF
+    span = calendar.unit(unit, now) if alone else None
+    return given(span.doubted(0.7) if span else None, j + 1)
 
 
 def _numbered_week(scan: Scan, i: int, number: int) -> Found | None:
     inside = simple(scan, i + 1) if scan.words[i] in ("of", "in") else None
     if inside is not None and inside[0].grain == "month":
         return given(each(inside[0], lambda span: nth(span, "week", number), "week"), inside[1])
-    year = told_year(scan, scan.skip(i, "of", "in", ","))
-    return given(
-        calendar.iso_week(year[0] if year else scan.frame.now.isocalendar().year, number),
-        year[1] if year else i,
-    )
+    this_year = scan.frame.now.isocalendar().year
+    year, stop = told_year(scan, scan.skip(i, "of", "in", ",")) or (this_year, i)
+    return given(calendar.iso_week(year, number), stop)
 
 
 def _week_of(scan: Scan, i: int) -> Found | None:
@@ -159,14 +147,11 @@ def _week_of(scan: Scan, i: int) -> Found | None:
 
 
 def _weekend(scan: Scan, i: int) -> Found | None:
-    """Parses a weekend. It is the weekend of this week, or the last one when the sentence is in the past tense."""
     if scan.words[i + 1] in ("of", "before", "after"):
         found = simple(scan, i + 2)
         if found is not None and found[0].grain == "day":
             return given(each(found[0], weekend_about, "weekend"), found[1])
-    now = scan.frame.now
-    span = calendar.unit("weekend", now, -1 if scan.tense(i) < 0 and now.weekday() < 5 else 0)
-    return (span.doubted(0.75), i + 1) if span else None
+    return given(scan.weekend(i), i + 1)
 
 
 @opens(_TO_DATE.firsts, "so")

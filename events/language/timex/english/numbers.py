@@ -43,10 +43,8 @@ def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
     """Parses "1st", "21th", "second", "twenty-third", "thirty first"."""
     word, after = scan.words[i], scan.words[i + 1]
     if word.isdecimal():
-        written = (
-            len(word) <= 3 and after in ("st", "nd", "rd", "th") and scan.tight(i + 1) and plain(scan, i)
-        )
-        return (int(word), i + 2) if written else None
+        marked = after in ("st", "nd", "rd", "th") and scan.tight(i + 1)
+        return (int(word), i + 2) if marked and len(word) <= 3 and plain(scan, i) else None
     found = spelled(scan.words, i) if word in ORDINALS or word in NUMBERS else None
     return found if found is not None and scan.words[found[1] - 1] in ORDINALS else None
 
@@ -86,7 +84,7 @@ def fraction(scan: Scan, i: int) -> tuple[float, int] | None:
             return (int(word) + rest[0], rest[1]) if rest else None
         return None
     j = i + (word in _ABOVE)
-    j += words[j] == "-" and scan.tight(j) and scan.tight(j + 1)
+    j += scan.joins(j, "-")
     below = _PARTS.get(words[j], 0)
     if not below or words[j + 1] != "of" or words[j + 2] not in ("a", "an") or words[j + 3] not in UNITS:
         return None
@@ -192,9 +190,7 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
     words, word = scan.words, scan.words[i]
     if word.isdecimal():
         j = i + 1
-        joined = (
-            words[j] in (".", ",", ":") and scan.tight(j) and scan.tight(j + 1) and words[j + 1].isdecimal()
-        )
+        joined = scan.joins(j, ".", ",", ":") and words[j + 1].isdecimal()
         return (int(word), j) if len(word) == 4 and 1000 <= int(word) <= 2999 and not joined else None
     if word in "'’":
         short = scan.digits(i + 1, 2) if scan.tight(i + 1) else None

@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-from events.language.timex.english.weekdays import weekday_name
-
 from .. import calendar
 from ..calendar import Span, in_week
 from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
 from ..holidays import RULES
 from ..lengths import Length
-from ..scan import Scan, given, listed, packrat
+from ..scan import Found, Scan, given, listed, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
-from .simple import Found, simple
+from .simple import simple
+from .weekdays import weekday_name
 from .words import SEASON_WORDS, WEEKDAYS
 
 _HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
@@ -22,13 +21,6 @@ _SUBJECTS = listed("i we he she they you it my our his her their when there")
 _ENDS = listed("$ . , ! ? ; ) and but that -")
 _BACK = listed("back earlier prior previously")
 _SIGNS = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}
-
-
-def _now(scan: Scan, lasting: Length) -> Span:
-    frame = scan.frame
-    if lasting.fine:
-        return Span(frame.now, frame.now, "second", instant=True)
-    return calendar.day(frame.today)
 
 
 def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
@@ -50,10 +42,7 @@ def offset(scan: Scan, i: int) -> Found | None:
         return _lasting(scan, i + 1) or so_far(scan, i)
     if word in _MORE:
         return _bounded(scan, i) or so_far(scan, i)
-    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
-    if found is None and word == "the":
-        return None
-    return found
+    return _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
 
 
 # Keys of holidays that are other words, too.
@@ -77,9 +66,8 @@ def so_far(scan: Scan, i: int) -> Found | None:
         return None
     lasting, k = long
     word, after = words[k], words[k + 1]
-    if (word == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later"))) or (
-        word == "already" and told
-    ):
+    now = word == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later"))
+    if now or (word == "already" and told):
         k += 1
     elif (word, after) in (("so", "far"), ("and", "counting")):
         k += 2
@@ -140,18 +128,18 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     if found is None or long[0].fine or not isinstance(found[0], Span) or scan.words[found[1]] != "on":
         return found
     number = weekday_name(scan, found[1] + 1)
-    if number is None or found[0].start is None or long[0].spread:
+    if number is None or long[0].spread:
         return found
     return _near_weekday(found[0], number, long[0]), found[1] + 2
 
 
 def _near_weekday(span: Span, number: int, lasting: Length) -> Span:
     """Returns the weekday that a length leads near to: in its week, or for months and years the first from it on."""
-    assert span.start is not None
-    gap = (number - span.start.weekday()) % 7
+    weekday = span.begins.weekday()
+    gap = (number - weekday) % 7
     if lasting.grain in ("day", "week"):  # a week from Sunday to Saturday
-        gap = (number + 1) % 7 - (span.start.weekday() + 1) % 7
-    return calendar.day(calendar.add_days(span.start, gap))
+        gap = (number + 1) % 7 - (weekday + 1) % 7
+    return calendar.day(calendar.add_days(span.begins, gap))
 
 
 def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
@@ -166,9 +154,9 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     told = after in _ENDS or side == "earlier" or (side == "back" and after in _SUBJECTS)
     if side == "ago" or (side in _BACK and told):
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
-        return on or given(lasting.shifted(_now(scan, lasting), frame, -1), j + 1)
+        return on or given(lasting.shifted(lasting.now(frame), frame, -1), j + 1)
     if side in ("later", "hence", "afterwards"):
-        return given(lasting.shifted(_now(scan, lasting), frame, 1), j + 1)
+        return given(lasting.shifted(lasting.now(frame), frame, 1), j + 1)
     if side == "on" and unit == "week" and weekday_name(scan, j + 1) is not None and scan.tense(j) >= 0:
         ahead = settle(weekly(weekday_name(scan, j + 1) or 0), frame, 1)  # "a week on Tuesday"
         span = lasting.shifted(ahead, frame, 1) if ahead else None
@@ -184,29 +172,18 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         return None
     yearly = simple(scan, k) if words[k] not in _HERE else None
     if yearly is not None and isinstance(yearly[0], Cycle) and yearly[0].every == "year":
-        return given(
-            each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain), yearly[1]
-        )
+        shifted = each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain)
+        return given(shifted, yearly[1])
     anchor = _anchor(scan, k)
     if anchor is None:
-        span = (
-            lasting.shifted(_now(scan, lasting), frame, -1)
-            if side == "before" and words[k] in _ENDS
-            else None
-        )
-        return (span.doubted(0.6), k) if span else None
+        told = side == "before" and words[k] in _ENDS
+        span = lasting.shifted(lasting.now(frame), frame, -1) if told else None
+        return given(span.doubted(0.6) if span else None, k)
     base = anchor[0]
-    if (
-        side == "from"
-        and base.start is not None
-        and base.start < frame.today
-        and weekday_name(scan, k) is not None
-    ):
-        base = calendar.day(
-            calendar.add_days(base.start, 7)
-        )  # "a week from Friday" counts from the next Friday
-    if not lasting.fine and base.start is not None and base.grain == "second":
-        base = calendar.day(base.start)
+    if side == "from" and weekday_name(scan, k) is not None and base.begins < frame.today:
+        base = calendar.day(calendar.add_days(base.begins, 7))  # counted from the next Friday
+    if not lasting.fine and base.grain == "second":
+        base = calendar.day(base.begins)
     return given(lasting.shifted(base, frame, sign), anchor[1])
 
 
@@ -225,11 +202,8 @@ def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
             return None
         if isinstance(reading, Cycle):
             return given(reading.at(there.year) if reading.every == "year" else None, found[1])
-        this_month = words[i] == "this" and reading.grain == "month" and reading.start is not None
-        return given(
-            calendar.month(there.year, reading.start.month) if this_month and reading.start else None,
-            found[1],
-        )
+        this_month = words[i] == "this" and reading.grain == "month"
+        return given(calendar.month(there.year, reading.begins.month) if this_month else None, found[1])
     j = scan.skip(i, "on")
     number = weekday_name(scan, j) if lasting.grain == "week" else None
     return given(in_week(calendar.day(there), number), j + 1) if number is not None else None
@@ -241,8 +215,6 @@ def _in(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i + 1, "about", "around", "approximately", "just", "exactly", "another", "over")
     bound = _MORE.get(words[j], 0) if words[j + 1] == "than" else 0
     j += 2 * bool(bound)
-    if words[j] == "the":
-        return None
     placed = _behind(scan, j)
     if placed is not None:
         return placed
@@ -257,10 +229,9 @@ def _in(scan: Scan, i: int) -> Found | None:
         return (span if lasting.fine else replace(span, start=frame.today)), k
     if scan.tense(i) < 0:
         return None
-    there = lasting.shifted(_now(scan, lasting), frame, 1)
-    number = (
-        weekday_name(scan, k + 1) if words[k] == "on" and not lasting.fine and not lasting.spread else None
-    )
+    there = lasting.shifted(lasting.now(frame), frame, 1)
+    whole = words[k] == "on" and not lasting.fine and not lasting.spread
+    number = weekday_name(scan, k + 1) if whole else None
     return (_near_weekday(there, number, lasting), k + 2) if there and number is not None else given(there, k)
 
 
@@ -280,12 +251,10 @@ def _lasting(scan: Scan, i: int) -> Found | None:
     else:
         return None
     anchor = _anchor(scan, j)
-    if anchor is None or anchor[0].start is None:
+    if anchor is None:
         return None
-    start = anchor[0].start
-    return replace(
-        anchor[0], start=start, end=lasting.from_(start, scan.frame), grain=lasting.grain, instant=False
-    ), anchor[1]
+    end = lasting.from_(anchor[0].begins, scan.frame)
+    return replace(anchor[0], end=end, grain=lasting.grain, instant=False), anchor[1]
 
 
 def _bounded(scan: Scan, i: int) -> Found | None:
@@ -298,7 +267,7 @@ def _bounded(scan: Scan, i: int) -> Found | None:
         return None
     there, side = placed[0].start, words[long[1]]
     anchor = _anchor(scan, long[1] + 1) if side in ("before", "after", "from") else None
-    here = (anchor[0] if anchor else _now(scan, long[0])).start
+    here = (anchor[0] if anchor else long[0].now(scan.frame)).start
     past = side in listed("ago before back earlier")
     start, end = (None, there) if past else (there, placed[0].end)
     if sign < 0:

@@ -4,18 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from events.language.timex.english.weekdays import weekday, weekday_name
-from events.language.timex.tables import values_of
-
 from .. import calendar
 from ..calendar import Span, add_days, add_months, midnight
 from ..clock import part
 from ..cycles import each, settle, yearly
-from ..scan import Scan, given, listed, packrat
+from ..scan import Found, Scan, given, listed, packrat
 from ..shares import Share, nth, nth_weekday, share
+from ..tables import values_of
 from .numbers import amount, ordinal, unit_word
-from .simple import Found, opens, simple
+from .simple import opens, simple
 from .times import hours, part_of_day
+from .weekdays import weekday, weekday_name
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
 SHARE_WORDS = cast("dict[str, Share]", values_of("english.share_words"))
@@ -64,14 +63,13 @@ def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | Non
 
 
 def _half_of(span: Span, which: int) -> Span | None:
-    if span.start is None or span.end is None:
-        return None
+    start, end = span.begins, span.ends
     if span.grain == "year":
-        return calendar.half(span.start.year, which)
+        return calendar.half(start.year, which)
     months = {"decade": 60, "century": 600}.get(span.grain)
-    cut = add_months(span.start, months) if months else midnight(span.start + (span.end - span.start) / 2)
-    cut = add_days(span.start, 15) if span.grain == "month" else cut
-    start, end = (span.start, cut) if which == 1 else (cut, span.end)
+    cut = add_months(start, months) if months else midnight(start + (end - start) / 2)
+    cut = add_days(start, 15) if span.grain == "month" else cut
+    start, end = (start, cut) if which == 1 else (cut, end)
     return replace(span, start=start, end=end, instant=False)
 
 
@@ -136,9 +134,9 @@ def shares(scan: Scan, i: int) -> Found | None:
     if word in ("rest", "remainder", "remaining") and words[j + 1] in ("of", "in"):
         whole = whole_period(scan, j + 2) or _mine(scan, j + 2)
         span = settle(whole[0], frame, 1) if whole else None
-        if whole is None or span is None or span.start is None:
+        if whole is None or span is None:
             return None
-        return replace(span, start=max(span.start, frame.today), instant=False), whole[1]
+        return replace(span, start=max(span.begins, frame.today), instant=False), whole[1]
     if word == "back" and words[j + 1] == "end":
         j += 1
     which = SHARE_WORDS.get(words[j])
@@ -165,12 +163,10 @@ def shares(scan: Scan, i: int) -> Found | None:
 
     def cut(span: Span) -> Span | None:
         found = share(span, which)
-        if found is None or found.start is None or found.end is None:
-            return found
         border = frame.now if span.grain == "day" else frame.today
-        if word == "later" and found.start < border < found.end:
+        if found and word == "later" and found.begins < border < found.ends:
             return replace(found, start=border)
-        today = span.grain == "day" and span.start and span.start < frame.now < (span.end or frame.now)
-        return replace(found, end=frame.now) if word == "earlier" and today else found
+        today = span.grain == "day" and span.begins < frame.now < span.ends
+        return replace(found, end=frame.now) if found and word == "earlier" and today else found
 
     return given(each(whole[0], cut), whole[1])

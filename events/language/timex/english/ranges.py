@@ -1,16 +1,130 @@
-"""English ranges and bounds: from X to Y, since X, before X."""
+"""English moments (a period, a day with its time of day), ranges and bounds: from X to Y, since X, before X."""
 
 from dataclasses import replace
+from functools import partial
 
 from .. import calendar
-from ..calendar import WITHIN_DAY, Span
-from ..cycles import Cycle, Reading, after, before, monthly, nearest, onto_day, settle, since
-from ..scan import Scan, given, listed, packrat, phrases_of
-from .moments import moment
+from ..calendar import FINE, WITHIN_DAY, Span
+from ..clock import at, half_of
+from ..cycles import Cycle, Reading, after, before, each, monthly, nearest, onto_day, settle, since
+from ..scan import Found, Scan, given, listed, packrat, phrases_of
+from ..tables import words_of
 from .near import present
 from .numbers import length, ordinal, plain, year_number
-from .simple import Found, simple
+from .offsets import offset
+from .simple import simple
+from .times import hours, within
 from .words import UNITS, WEEKDAYS
+
+# What may stand between a time and its day: "my 9am call tomorrow".
+_MEETINGS = words_of("english.meetings")
+_ZONES = listed("utc gmt pst pdt est edt cst cdt mst mdt bst cet cest ist jst hkt")
+_VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
+
+
+@packrat
+def moment(scan: Scan, i: int) -> Found | None:
+    """Parses a period, a day with a time, or a time with a day. Returns the longest reading at word `i`."""
+    dated, period = offset(scan, i), simple(scan, i)
+    if period is not None and (dated is None or period[1] > dated[1]):
+        dated = period
+    best = _with_hours(scan, dated) if dated is not None else None
+    timed = _hours_first(scan, i)
+    if timed is not None and (best is None or timed[1] > best[1]):
+        best = timed
+    return _years_ago(scan, best) or best if best is not None else None
+
+
+def _years_ago(scan: Scan, found: Found) -> Found | None:
+    """Parses the year after a day or a month: "in June three years ago", "on 5 May two years ago"."""
+    reading, j = found
+    if not isinstance(reading, Cycle) or reading.every != "year":
+        return None
+    long = length(scan, j)
+    if long is None or scan.words[long[1]] != "ago" or long[0].grain != "year" or long[0].spread:
+        return None
+    return given(reading.at(long[0].from_(scan.frame.today, scan.frame, -1).year), long[1] + 1)
+
+
+def _with_hours(scan: Scan, found: Found) -> Found:
+    """Adds the times of day after a day, up to three times: "Monday morning from 10am to 12pm"."""
+    words = scan.words
+    for _ in range(3):
+        reading, j = found
+        if not _takes_hours(reading):
+            break
+        k = j + 1 if words[j] in (",", "-", ":", "for") or (words[j] == "t" and scan.tight(j)) else j
+        if words[j] == "-" and not scan.tight(j + 1) and scan.tight(j):
+            break
+        half = half_of(reading) if isinstance(reading, Span) else None
+        timed = within(scan, k, half) if half else None
+        timed = timed or hours(scan, k)
+        if timed is None and k != j:
+            timed = hours(scan, j)
+        if timed is None:
+            break
+        value = timed[0]
+        loose = value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day")
+        if loose or reading.grain == value.grain == "part_of_day":
+            break
+        combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
+        if combined is None:
+            break
+        found = combined, timed[1]
+    return found
+
+
+def _takes_hours(reading: Reading) -> bool:
+    """True for a single day or a part of one, even with a coarse grain ("in two weeks at noon")."""
+    if isinstance(reading, Cycle):
+        return reading.grain in ("day", "part_of_day")
+    if reading.start is None or reading.grain in FINE:
+        return False
+    return reading.instant or reading.grain in ("day", "part_of_day")
+
+
+def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
+    """True when bare numbers beside a date may be its time."""
+    words = scan.words
+    if is_part:
+        return not words[stop - 1].endswith("s")
+    if words[i] in listed("at around about from between @ by before after circa for"):
+        return True
+    if stop - i == 1 or (stop - i == 3 and words[i + 1] == "."):
+        return False
+    return not words[stop].isalpha() or words[stop] in listed("on in at or and to for with pst")
+
+
+def _hours_first(scan: Scan, i: int) -> Found | None:
+    timed = hours(scan, i)
+    if timed is None:
+        return None
+    value, j = timed
+    k = j + (scan.words[j] in _ZONES or (not value.loose and scan.words[j] in _MEETINGS))
+    k = scan.skip(scan.skip(k, ","), "on", "of", "in")
+    dated = simple(scan, k)
+    if dated is not None and value.loose and value.instant and j == i + 1 and dated[0].grain == "day":
+        return None  # "down 10 in the 4th"
+    if dated is not None and dated[0].grain in ("day", "part_of_day"):
+        half = half_of(dated[0]) if isinstance(dated[0], Span) else None
+        again = within(scan, i, half) if half else None
+        if again is not None:
+            value = again[0]
+        reading, stop = dated
+        late = hours(scan, stop)
+        if late is not None and late[0].name and half is None and late[0].half and not late[0].instant:
+            settled = within(scan, i, late[0].half)
+            if settled is not None:
+                value, stop = settled[0], late[1]
+        return given(each(reading, partial(at, clock=value, now=scan.frame.now), value.grain), stop)
+    if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
+        return None
+    verse = scan.before(i - 1) if scan.before(i) == "of" else scan.before(i)
+    span = value.on(calendar.day(scan.frame.today))
+    if span is None or verse in _VERSES or (value.name and scan.before(i) == "good"):
+        return None
+    return replace(span, sure=0.35 if value.name else 0.55, ambiguous=True), j
+
 
 _TO = listed("to till til until through thru - – — ~")
 # The sides of a bound. The words of comparison need a year after them, because "more than 5" compares anything.
@@ -92,15 +206,9 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
         return None
     target, stop = last
     bare_first, bare_last = _is_bare(first), _is_bare(last)
-    if (
-        isinstance(reading, Cycle)
-        and isinstance(target, Cycle)
-        and (reading.every, target.every) == ("month", "year")
-    ):
-        shared = _same_month(reading, target)
-        if shared is None and bare_first:
-            return None
-        reading = shared or reading
+    shared = _same_month(reading, target)
+    if shared is not None:
+        reading = shared
     elif bare_first and bare_last:
         return _in_month(scan, reading, target, stop)
     elif bare_first and not (isinstance(target, Span) and target.grain == "day"):
@@ -112,12 +220,9 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
             return None
         if tail == "." and scan.tight(stop + 1) and words[stop + 1].isdecimal():
             return None
-        year = year_number(scan, scan.skip(stop, ",")) if isinstance(reading, Cycle) else None
-        inside = (
-            reading.at(year[0]) if year and isinstance(reading, Cycle) and reading.every == "year" else None
-        )
-        if year is not None and inside is not None:  # "May 5-7, 2019"
-            reading, stop = inside, year[1]
+        year = year_number(scan, scan.skip(stop, ","))
+        if year is not None and isinstance(reading, Cycle) and reading.every == "year":
+            reading, stop = reading.at(year[0]) or reading, year[1]  # "May 5-7, 2019"
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
         moved = onto_day(reading, target)
@@ -135,28 +240,28 @@ def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, 
 
 def _of_month(scan: Scan, month: Reading, first: Reading, last: Reading, i: int) -> Span | None:
     span = scan.settle(month, i)
-    if span is None or span.start is None or not isinstance(first, Cycle) or not isinstance(last, Cycle):
+    if span is None or not isinstance(first, Cycle) or not isinstance(last, Cycle):
         return None
-    turn = first.turn(span.start)
+    turn = first.turn(span.begins)
     opening, closing = first.at(turn), last.at(turn)
     return scan.join(opening, closing, i) if opening and closing else None
 
 
-def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
+def _same_month(first: Reading, last: Reading) -> Cycle | None:
     """Returns the first day of "between 3 and 12 of September". It takes the month of the last day, or the month
     before."""
+    if not isinstance(first, Cycle) or not isinstance(last, Cycle):
+        return None
+    if (first.every, last.every) != ("month", "year"):
+        return None
 
     def at(year: int) -> Span | None:
         closing = last.at(year)
-        if closing is None or closing.start is None:
+        if closing is None:
             return None
-        turn = closing.start.year * 12 + closing.start.month - 1
+        turn = first.turn(closing.begins)
         same = first.at(turn)
-        return (
-            same
-            if same is not None and same.start is not None and same.start < closing.start
-            else first.at(turn - 1)
-        )
+        return same if same is not None and same.begins < closing.begins else first.at(turn - 1)
 
     return Cycle("year", at, "day", last.sure)
 
@@ -164,13 +269,13 @@ def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
 def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None:
     """Parses "May 5 for 3 days", "14th Feb from 9:30am for 7 hours"."""
     words = scan.words
-    if words[first[1]] != "for" or span.start is None or words[first[1] + 1] in ("the", "a"):
+    if words[first[1]] != "for" or words[first[1] + 1] in ("the", "a"):
         return None
     long = length(scan, first[1] + 1)
     fine = span.grain in ("second", "minute", "hour")
     if long is None or long[0].fine != fine or span.grain not in (*WITHIN_DAY, "day"):
         return None
-    end = long[0].from_(span.start, scan.frame)
+    end = long[0].from_(span.begins, scan.frame)
     return replace(span, end=end, grain=long[0].grain, instant=False), long[1]
 
 
@@ -186,30 +291,23 @@ def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
 
 def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses a range with an open side: "since August", "before 2000", "by Friday", ">= 2019"."""
-    words, word = scan.words, scan.words[i]
+    words, word, last = scan.words, scan.words[i], scan.before(i)
     side = _SIDES.at(scan, i)
     if side is None:
         return None
     kind, j = side
     if kind in ("newer", "older"):
-        if word not in ("newer", "older") and scan.before(i) not in ("year", "years"):
+        if word not in ("newer", "older") and last not in ("year", "years"):
             return None
         year = year_number(scan, j) if words[j].isdecimal() else None
         span = calendar.year(year[0]) if year else None
         if span is None or year is None or (words[year[1]].isalpha() and words[year[1]] not in _JOINS):
             return None
         return (after(span) if kind == "newer" else before(span)), year[1]
-    if (
-        (
-            word in ("through", "thru")
-            and words[j] not in ("the", "end", "next", "last")
-            and words[j] not in WEEKDAYS
-        )
-        or (word == "ending" and scan.before(i) in UNITS)
-        or (word == "up" and scan.before(i) in _BUSY)
-        or (word in ("starting", "beginning", "commencing") and words[j] == "of")
-        or (kind == "as of" and words[j] in ("now", "yet"))
-    ):
+    through = word in ("through", "thru") and words[j] not in {"the", "end", "next", "last", *WEEKDAYS}
+    lasting = (word == "ending" and last in UNITS) or (word == "up" and last in _BUSY)
+    part = word in ("starting", "beginning", "commencing") and words[j] == "of"
+    if through or lasting or part or (kind == "as of" and words[j] in ("now", "yet")):
         return None
     found = _bound(scan, scan.skip(j, "about", "around", "approximately"))
     if found is None or _is_bare(found):

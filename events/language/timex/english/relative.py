@@ -2,19 +2,18 @@
 
 from dataclasses import replace
 
-from events.language.timex.english.seasons import quarter_of, season
-from events.language.timex.english.weekdays import day_of_month, weekday_alone, weekday_name
-
 from .. import calendar
 from ..calendar import Span, add_days, in_week
 from ..clock import part
 from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import Scan, given
+from ..scan import Found, Scan, given
 from . import dates
 from .numbers import amount, first_length, length, unit_word
 from .pieces import SHARE_WORDS, piece, whole_period
-from .simple import Found, opens
+from .seasons import quarter_of, season
+from .simple import opens
+from .weekdays import day_of_month, weekday_alone, weekday_name
 from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
 
 _SLIDING = frozenset({"past", "coming", "upcoming"})
@@ -55,8 +54,6 @@ def shifted(scan: Scan, i: int) -> Found | None:
         words[j] in ("night", "nights", "night's") or (words[j].endswith("s") and not words[j].endswith("'s"))
     ):
         return _shifted_unit(scan, named[0], named[1], shift, lead)
-    if words[j] in ("that", "same"):
-        return None
     share_word = SHARE_WORDS.get(words[j])
     spoken = words[j].removesuffix("'s")  # "last night's game"
     name = PART_WORDS.get(spoken) or (PART_WORDS.get(words[j + 1]) if share_word else None)
@@ -116,11 +113,9 @@ def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
     """Returns the range of a length before or after now. Quarters, centuries and weekends align with the calendar."""
     frame = scan.frame
     count, unit = lasting.parts[0]
-    if len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count):
-        whole = calendar.units(unit, frame.now, int(count), shift)
-        if whole is not None:
-            return whole
-    return lasting.rolling(frame, shift)
+    aligned = len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count)
+    whole = calendar.units(unit, frame.now, int(count), shift) if aligned else None
+    return whole or lasting.rolling(frame, shift)
 
 
 @opens("the", NUMBERS, "few", "couple", digits=True)
@@ -142,12 +137,9 @@ def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool
         return None
     beside = weekday_alone(scan, i)
     if beside is not None and (beside[1] > i + 1 or isinstance(beside[0], Span)):
-        fixed = isinstance(beside[0], Cycle) and beside[0].every == "year"
-        return (
-            given(beside[0].at(frame.now.year), beside[1])
-            if fixed and isinstance(beside[0], Cycle)
-            else beside
-        )
+        if isinstance(beside[0], Cycle) and beside[0].every == "year":
+            return given(beside[0].at(frame.now.year), beside[1])
+        return beside
     if sliding and shift:
         gap = (weekday - frame.today.weekday()) % 7 or 7
         return calendar.day(add_days(frame.today, gap if shift > 0 else gap - 7 or -7)), i + 1
@@ -171,7 +163,7 @@ def near_weekday(scan: Scan, i: int, weekday: int, shift: int) -> Span:
         if over and counted.start == ahead.start:
             return counted.or_else(calendar.day(add_days(today, (weekday - today.weekday()) % 7 + 7)), 0.75)
         return counted.or_else(ahead, 0.75)
-    if counted.start is None or counted.start >= today:
+    if counted.begins >= today:
         return counted
     tense = scan.tense(i)
     if tense > 0 or (over and tense == 0):
@@ -184,10 +176,8 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
     if unit in calendar.SECONDS_IN:
         return (Length(((1, unit),)).rolling(frame, shift), i) if shift else None
     if lead in ("that", "same"):
-        if unit == "day":
-            return None
-        found = calendar.unit(unit, frame.now)
-        return (found.doubted(0.35), i) if found else None
+        found = calendar.unit(unit, frame.now) if unit != "day" else None
+        return given(found.doubted(0.35) if found else None, i)
     if unit == "working_day":
         return Length(((1, unit),)).rolling(frame, shift), i
     if lead in _SLIDING and unit == "weekend":
@@ -198,8 +188,7 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
     span = calendar.unit(unit, frame.now, shift)
     if span is None or (unit == "week" and words[i] == "end"):
         return None
-    inside = _inside(scan, span, i)
-    return inside or (span, i)
+    return _inside(scan, span, i) or (span, i)
 
 
 def _inside(scan: Scan, span: Span, i: int) -> Found | None:
@@ -215,8 +204,8 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
         taken = piece(scan, i)
         if taken is not None:
             return given(each(span, taken[0]), taken[1])
-    if span.grain == "year" and span.start:
-        inner_quarter = quarter_of(scan, i, span.start.year)
+    if span.grain == "year":
+        inner_quarter = quarter_of(scan, i, span.begins.year)
         if inner_quarter is not None:
             return inner_quarter
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
@@ -224,11 +213,11 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
             return None
         found = dates.holiday(scan, j) or dates.named(scan, j) or season(scan, j)
         if found is not None and isinstance(found[0], Cycle):
-            return given(found[0].at(span.start.year), found[1])
-    if span.grain == "month" and span.start:
+            return given(found[0].at(span.begins.year), found[1])
+    if span.grain == "month":
         dom = day_of_month(scan, scan.skip(i, "on"))
         if dom is not None and isinstance(dom[0], Cycle) and words[i] in ("on", "the"):
-            return given(dom[0].at(span.start.year * 12 + span.start.month - 1), dom[1])
+            return given(dom[0].at(dom[0].turn(span.begins)), dom[1])
     return None
 
 
@@ -240,17 +229,14 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
     found = dates.holiday(scan, i)
     if found is not None and isinstance(found[0], Cycle):
         span = found[0].at(year) if shift == 0 else settle(found[0], frame, 1 if shift > 0 else -1)
-        if span and span.start and shift > 0 and span.start <= frame.today:
+        if span and shift > 0 and span.begins <= frame.today:
             span = found[0].at(year + 1)
-        return (
-            (replace(span, sure=0.9, ambiguous=False), found[1]) if span and shift else given(span, found[1])
-        )
+        return given(replace(span, sure=0.9, ambiguous=False) if span and shift else span, found[1])
     if words[i] in SEASON_WORDS:
         name, now = SEASON_WORDS[words[i]], frame.now
         cycle = yearly(lambda number: calendar.season(number, name), "season")
-        spans = [s for s in (cycle.back(now) if shift < 0 else cycle.ahead(now)) if s.start and s.end]
         told = {-1: lambda s: s.end <= now, 0: lambda s: s.end > now, 1: lambda s: s.start > now}[shift]
-        return given(next(filter(told, spans), None), i + 1)
+        return given(next(filter(told, cycle.back(now) if shift < 0 else cycle.ahead(now)), None), i + 1)
     named = words[i] in MONTHS or words[i].isdecimal()
     found = dates.numeric(scan, i) or (dates.named(scan, i) if named else None)
     if found is None or not isinstance(found[0], Cycle) or found[0].every != "year":
@@ -259,7 +245,8 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
         ahead = settle(found[0], frame, 1 if shift > 0 else -1)
         return (replace(ahead, sure=0.9, ambiguous=False), found[1]) if ahead else None
     span = found[0].at(year + shift)
-    if span is None or span.start is None:
+    if span is None:
         return None
-    turned = span.start.month < frame.now.month if shift < 0 else span.start.month > frame.now.month
+    month = span.begins.month
+    turned = month < frame.now.month if shift < 0 else month > frame.now.month
     return span.doubted(0.65) if shift and turned else span, found[1]

@@ -1,17 +1,17 @@
-"""English quarters, seasons, decades, centuries and holidays."""
+"""English quarters, seasons, years, decades, centuries and holidays."""
 
 from collections.abc import Callable
 
-from events.language.timex import calendar
-from events.language.timex.calendar import Grain, Span, full_year
-from events.language.timex.cycles import Cycle, Reading, each, yearly
-from events.language.timex.english.dates import HOLIDAYS, holiday
-from events.language.timex.english.numbers import ordinal, plain, told_year, year_number
-from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, UNITS
-from events.language.timex.scan import Scan, given, listed
-from events.language.timex.shares import weekend_about
-from events.language.timex.tables import numbers_of
+from .. import calendar
+from ..calendar import Grain, Span, full_year
+from ..cycles import Cycle, Reading, each, yearly
+from ..scan import Found, Scan, given, listed
+from ..shares import weekend_about
+from ..tables import numbers_of, words_of
+from .dates import HOLIDAYS, holiday
+from .numbers import ordinal, plain, spelled_year, told_year, year_number
+from .simple import opens
+from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SEASON_WORDS, UNITS, VERSIONED
 
 _DECADES = numbers_of("english.decades")
 
@@ -40,11 +40,7 @@ def quarter_of(scan: Scan, i: int, year: int) -> Found | None:
     owned = words[i : i + 2] == ["'", "s"] and scan.tight(i + 1)
     j = i + 2 if owned else scan.skip(i, "-", "/")
     found = _term(scan, j)
-    return (
-        given(found[0](year), found[2])
-        if found is not None and not (words[j] == "h" and j == i + 2)
-        else None
-    )
+    return given(found[0](year), found[2]) if found and not (words[j] == "h" and j == i + 2) else None
 
 
 @opens("q", "h", digits=True)
@@ -53,7 +49,7 @@ def quarter(scan: Scan, i: int) -> Found | None:
     words, word = scan.words, scan.words[i]
     if word.isdecimal() and len(word) == 4:
         j = scan.skip(i + 1, "-", "/")
-        week = words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2
+        week = scan.joins(j, "w") and len(words[j + 1]) == 2
         span = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0) if week and plain(scan, i) else None
         owner = plain(scan, i) and 1000 <= int(word) <= 2999
         return given(span, j + 2) or (quarter_of(scan, i + 1, int(word)) if owner else None)
@@ -68,11 +64,8 @@ def quarter(scan: Scan, i: int) -> Found | None:
     k = j + 1 if words[j] in listed("- / , of in ' fy") else j
     year = year_number(scan, j) or told_year(scan, k)
     short = scan.digits(k, 2) if len(words[k]) == 2 else None
-    if (
-        year is None
-        and short is not None
-        and (words[j] in ("'", "fy") or (digit_first and scan.tight(j) and scan.tight(k)))
-    ):
+    marked = words[j] in ("'", "fy") or (digit_first and scan.tight(j) and scan.tight(k))
+    if year is None and short is not None and marked:
         year = full_year(short), k + 1
     if year is not None:
         return given(rule(year[0]), year[1])
@@ -138,9 +131,7 @@ def decade(scan: Scan, i: int) -> Found | None:
         return given(calendar.century(NUMBERS[word] * 100), j + 2)
     elif word == "two" and after == "thousands" and led:
         return given(calendar.decade(2000), j + 2)
-    elif (
-        word == "turn" and words[j + 1 : j + 3] == ["of", "the"] and words[j + 3] in ("century", "millennium")
-    ):
+    elif words[j : j + 3] == ["turn", "of", "the"] and words[j + 3] in ("century", "millennium"):
         span = calendar.year(scan.frame.now.year // 100 * 100)
         return (span.doubted(0.7), j + 4) if span else None
     elif word in _DECADES and led:
@@ -174,3 +165,113 @@ def holidays(scan: Scan, i: int) -> Found | None:
     if not weekend and words[k] == "week" and reading.grain == "day":
         return given(each(reading, calendar.week_of, "week"), k + 1)
     return given(each(reading, weekend_about, "weekend") if weekend else reading, k)
+
+
+_NOW_OR_PART = listed("q h w now today present current date era")
+# Words after which a number of four digits below 1900 is a year.
+_OLD = listed("in since circa until before after")
+_AFTER_YEAR = words_of("english.after_year")
+
+
+def _fiscal(scan: Scan, i: int) -> Found | None:
+    """Parses a fiscal year, which is read as the calendar year: "FY24", "fiscal year 2027", "FY 2018/19", "FY26 Q3"."""
+    words = scan.words
+    if words[i] != "fy" and words[i + 1] not in ("year", "quarter") and not words[i + 1].isdecimal():
+        return None
+    k = scan.skip(i + 1, "year") if words[i] != "fy" else i + 1
+    found = year_number(scan, k) or (_short_year(scan, k) if words[i] == "fy" else None)
+    if found is None:
+        return None
+    j = found[1]
+    if scan.joins(j, "/", "-") and scan.digits(j + 1, 2) is not None:
+        return _as_year((found[0], j + 2))
+    number = scan.digits(j + 1, 1) if words[j] == "q" and scan.tight(j + 1) else None
+    quarter = calendar.quarter(found[0], number) if number is not None else None
+    return (quarter, j + 2) if quarter else _as_year(found)
+
+
+def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
+    short = scan.digits(i, 2) if len(scan.words[i]) == 2 else None
+    return (full_year(short), i + 1) if short is not None else None
+
+
+@opens("the", "'", "’", "year", "cy", "fy", "fiscal", "financial", NUMBERS, digits=True)
+def year(scan: Scan, i: int) -> Found | None:
+    """Parses a year alone: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18", "FY24"."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    if words[j] in ("fy", "fiscal", "financial"):
+        return _fiscal(scan, j)
+    if words[j] in ("year", "cy"):
+        k = scan.skip(j + 1, "of")
+        found = year_number(scan, k)
+        if found is None and (scan.tight(k) or words[j] == "cy"):
+            found = _short_year(scan, k)
+        return _as_year(found)
+    if j != i and not (words[j].isdecimal() and len(words[j]) == 4):
+        return None
+    word = words[i]
+    last = scan.before(i)
+    if word in "'’" and word and not scan.tight(i):
+        found = year_number(scan, i) if last in LEADS else None
+        return _as_year(found) if found and words[found[1]] not in ("s", "er", "ers") else None
+    if words[j].isdecimal() and len(words[j]) == 4:
+        number, after = int(words[j]), words[j + 1]
+        if 1000 <= number < 1900 and last in _OLD and not (after.isalpha() and after not in _AFTER_YEAR):
+            return _as_year(year_number(scan, j)) if plain(scan, j) and not after.isdecimal() else None
+        if not 1900 <= number <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
+            return None
+        return _as_year(year_number(scan, j))
+    if last in ("in", "since", "until", "before", "after", "from", "to", "and", "between", "of", "by"):
+        spelled = spelled_year(scan, i)
+        return _as_year(spelled) if spelled and 1500 <= spelled[0] <= 2150 else None
+    return None
+
+
+def _as_year(found: tuple[int, int] | None) -> Found | None:
+    span = calendar.year(found[0]) if found else None
+    return (span, found[1]) if span and found else None
+
+
+def _bare_year(scan: Scan, i: int, j: int) -> bool:
+    """True when four digits are a year, and not a count of the word after them."""
+    words, last, after = scan.words, scan.before(i), scan.words[j + 1]
+    if (scan.tight(j + 1) and after in ("%", ":", "/")) or (scan.tight(i) and last.isalpha()):
+        return False
+    if scan.tight(j) and last in ("+", "_"):
+        return False
+    if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
+        return False
+    if last in NUMBERED or last in VERSIONED or _is_rate(scan, j) or _is_flight(scan, j):
+        return False
+    if last.isdecimal() or after.isdecimal():
+        row = (last, after, words[i - 2] if i > 1 and last.isdecimal() else "")
+        if any(len(near) > 2 and near.isdecimal() and not 1900 <= int(near[:9]) <= 2150 for near in row):
+            return False  # a telephone number
+    if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
+        return False
+    if after == "-" and scan.tight(j + 1) and scan.tight(j + 2):
+        second = words[j + 2]
+        if second.isalpha() and second not in MONTHS and second not in _NOW_OR_PART:
+            return False
+        if second.isdecimal() and not (len(second) == 4 and 1900 <= int(second) <= 2150):
+            return False
+    if last in LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
+        return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
+                    and after not in _AFTER_YEAR)  # fmt: skip
+    if int(words[j]) > scan.frame.now.year + 10:
+        return False
+    return not after.isalpha() or after in _AFTER_YEAR
+
+
+def _is_rate(scan: Scan, i: int) -> bool:
+    """True when the number at word `i` is an amount for each unit of time: "2000 a month"."""
+    words = scan.words
+    return words[i + 1] in ("a", "per", "each", "every") and words[i + 2] in UNITS
+
+
+def _is_flight(scan: Scan, i: int) -> bool:
+    """True when the number at word `i` belongs to a flight: "flight BA 2026"."""
+    code = scan.original(i - 1) if i > 0 else ""
+    told = not {"flight", "flights"}.isdisjoint(scan.words[max(0, i - 6) : i])
+    return told and len(code) == 2 and code.isupper()

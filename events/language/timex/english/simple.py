@@ -2,11 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from ..cycles import Reading
-from ..scan import Scan, packrat
+from ..scan import Found, Scan, packrat
 
-Found = tuple[Reading, int]
-"""A reading, and the index of the next word."""
 Rule = Callable[[Scan, int], Found | None]
 
 _BY_WORD: dict[str, list[Rule]] = {}

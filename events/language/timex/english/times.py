@@ -56,18 +56,12 @@ def clock(scan: Scan, i: int) -> Timed | None:
     """Parses a clock time: "noon", "half past seven", "10:30", "nine thirty"."""
     words, word = scan.words, scan.words[i]
     if word in _NAMED:
-        return (
-            _NAMED[word],
-            i + (3 if words[i + 1 : i + 3] == ["-", "ish"] and scan.tight(i + 1) else 1),
-            False,
-        )
+        ish = words[i + 1 : i + 3] == ["-", "ish"] and scan.tight(i + 1)
+        return _NAMED[word], i + (3 if ish else 1), False
     if word == "mid":
         j = scan.skip(i + 1, "-")
-        return (
-            (_MIDNIGHT if words[j] == "night" else _NOON, j + 1, False)
-            if words[j] in ("night", "day")
-            else None
-        )
+        middle = {"night": _MIDNIGHT, "day": _NOON}.get(words[j])
+        return (middle, j + 1, False) if middle else None
     return _past(scan, i) or _digits(scan, i) or _spelled(scan, i)
 
 
@@ -259,14 +253,9 @@ def hours(scan: Scan, i: int) -> tuple[Hours, int] | None:
         return found
     if words[i] == "for":
         lasting = length(scan, i + 1)
-        if (
-            lasting is None
-            or not lasting[0].fine
-            or words[lasting[1]] not in ("from", "starting", "beginning")
-        ):
-            return None
-        first = _reading(scan, scan.skip(lasting[1] + 1, "at", "from"))
-        return (replace(_lasting(first, lasting[0]), loose=False), first[1]) if first else None
+        begins = lasting and lasting[0].fine and words[lasting[1]] in ("from", "starting", "beginning")
+        first = _reading(scan, scan.skip(lasting[1] + 1, "at", "from")) if lasting and begins else None
+        return (replace(_lasting(first, lasting[0]), loose=False), first[1]) if first and lasting else None
     day_part = part_of_day(scan, i)
     if day_part is None:
         return _pointed(scan, i)

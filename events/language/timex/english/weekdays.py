@@ -2,25 +2,16 @@
 
 from dataclasses import replace
 
-from events.language.timex import calendar
-from events.language.timex.calendar import Span, in_week
-from events.language.timex.cycles import Cycle, Reading, each, monthly, settle, weekly
-from events.language.timex.english.dates import holiday, named, not_a_day, numeric
-from events.language.timex.english.numbers import length, ordinal, year_number
-from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.times import hours
-from events.language.timex.english.words import (
-    LEADS,
-    MONTHS,
-    NUMBERS,
-    ORDINALS,
-    PART_WORDS,
-    SHIFTS,
-    SHY,
-    WEEKDAYS,
-)  # fmt: skip
-from events.language.timex.scan import Scan, given, listed, packrat
-from events.language.timex.tables import words_of
+from .. import calendar
+from ..calendar import Span, in_week
+from ..cycles import Cycle, Reading, each, monthly, settle, weekly
+from ..scan import Found, Scan, given, listed, packrat
+from ..tables import words_of
+from .dates import holiday, named, not_a_day, numeric
+from .numbers import length, ordinal, year_number
+from .simple import opens
+from .times import hours
+from .words import LEADS, MONTHS, NUMBERS, ORDINALS, PART_WORDS, SHIFTS, SHY, WEEKDAYS
 
 
 @packrat
@@ -45,11 +36,8 @@ def weekday_name(scan: Scan, i: int) -> int | None:
     if word in ("mon", "wed", "fri", "thu"):
         return found if upper or after == "the" or last in LEADS or last in ("week", "(") else None
     dated = upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1))
-    return (
-        found
-        if dated or last in listed("on last next this every until by since ( week from to between")
-        else None
-    )
+    led = last in listed("on last next this every until by since ( week from to between")
+    return found if dated or led else None
 
 
 def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
@@ -138,11 +126,9 @@ def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
     if year is not None and isinstance(reading, Cycle) and reading.every == "year":
         reading, found = reading.at(year[0]), (found[0], year[1])
 
-    def near(span: Span) -> Span | None:
-        if span.start is None:
-            return None
-        gap = (number - span.start.weekday()) % 7 or 7
-        return calendar.day(calendar.add_days(span.start, gap if side != "before" else gap - 7 or -7))
+    def near(span: Span) -> Span:
+        gap = (number - span.begins.weekday()) % 7 or 7
+        return calendar.day(calendar.add_days(span.begins, gap if side != "before" else gap - 7 or -7))
 
     return given(each(reading, near) if reading is not None else None, found[1])
 
@@ -157,7 +143,7 @@ def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
         if words[i + 1].isdecimal() or scan.tense(i) < 0:
             return None
         ahead = settle(weekly(number), scan.frame, 1)
-        return (calendar.day(calendar.add_days(ahead.start, 7)), i + 1) if ahead and ahead.start else None
+        return (calendar.day(calendar.add_days(ahead.begins, 7)), i + 1) if ahead else None
     j = scan.skip(i, ",")
     future = words[j] == "in"
     long = length(scan, j + 1 if future else j)
@@ -173,18 +159,17 @@ def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
     else:
         return None
     near = calendar.add_days(there, (number - there.weekday() + 3) % 7 - 3)
-    day = in_week(calendar.day(there), number)
-    return (day.or_else(calendar.day(near), 0.8), k) if day else None
+    return in_week(calendar.day(there), number).or_else(calendar.day(near), 0.8), k
 
 
 def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses the week after a weekday: "next week", "of the following week", "the week after next", "after next"."""
     words = scan.words
-    if (pair := words[i : i + 2]) in (["after", "next"], ["before", "last"]):
-        return given(calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2), i + 2)
     j = scan.skip(scan.skip(scan.skip(i, ","), "of", "in"), "the")
-    if words[j] == "week" and words[j + 1 : j + 3] in (["after", "next"], ["before", "last"]):
-        return given(calendar.unit("week", scan.frame.now, 2 if words[j + 1] == "after" else -2), j + 3)
+    k = j + 1 if words[j] == "week" else i
+    far = {("after", "next"): 2, ("before", "last"): -2}.get((words[k], words[k + 1]))
+    if far is not None:
+        return given(calendar.unit("week", scan.frame.now, far), k + 2)
     shift = SHIFTS.get(words[j])
     if shift is None or words[j + 1] not in ("week", "week's"):
         return None
@@ -192,7 +177,7 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
 
 
 def _same_month(span: Span, dom: int) -> Span | None:
-    return calendar.date(span.start.year, span.start.month, dom) if span.start else None
+    return calendar.date(span.begins.year, span.begins.month, dom)
 
 
 _PREPOSITIONS = listed("on by until till since from to through between and before after")

@@ -2,11 +2,10 @@
 
 import re
 
-from events.language.timex.tables import numbers_of, values_of, words_of
-
 from .. import numerals
 from ..calendar import Frame, Tense
 from ..scan import REACH, Scan
+from ..tables import numbers_of, values_of, words_of
 
 NUMBERS, ORDINALS, MAGNITUDES = numerals.NUMBERS, numerals.ORDINALS, numerals.MAGNITUDES
 MONTHS: dict[str, int] = numbers_of("english.months")

@@ -6,9 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from events.language.timex import find
-from events.language.timex.holidays import RULES
-from events.language.timex.lunar import solar
-from events.language.timex.report import as_json
+from events.language.timex.holidays import RULES, solar
 from tests.support.tables import examples
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -99,7 +97,7 @@ def test_every_holiday_is_silent_outside_the_calendar() -> None:
 
 def test_json_has_null_for_an_open_side() -> None:
     (found,) = find("since 2021", datetime(2026, 5, 8, tzinfo=UTC))
-    assert as_json(found) == {
+    assert found.as_json() == {
         "text": "since 2021",
         "start": "2021-01-01T00:00:00+00:00",
         "end": None,
