@@ -4,16 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 from uuid import UUID
 
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from events.platform.database import Connection, Row, statement
+from events.platform.database import Connection, Row, statement, statements
 from events.types.envelope import Event
 
 StepKind = Literal["tables", "indexes", "statistics"]
+_NAMES: Mapping[StepKind, str] = {"tables": "tables", "indexes": "index", "statistics": "analyze"}
 Rows = list[Row]
 AT_ONCE = 500
 """Events that are folded in one transaction when tables are loaded."""
@@ -26,10 +27,11 @@ class ProjectorBlockedError(RuntimeError):
 class Projector(ABC):
     """A pure fold and the tables that it fills. Every row names its user.
 
-    ``package`` holds the statements of ``scripts``, and ``digest``, ``held`` and ``forget_user``. There, the names of
-    all statements of the projector begin with ``prefix``. A script is a step: the tables in order, the indexes, and the
-    statistics. Index steps, and then statistics, may run at the same time. The longest step comes first. The owner of
-    the tables runs them: see :func:`run_step`.
+    ``package`` holds the scripts, and the statements ``digest``, ``held`` and ``forget_user``. There, the names of all
+    statements of the projector begin with ``prefix``, and then those of scripts with ``tables``, ``index`` and
+    ``analyze``. A script is a step: the tables in order, the indexes, and the statistics. Index steps, and then
+    statistics, may run at the same time. The longest step comes first. The owner of the tables runs them: see
+    :func:`run_step`.
     ``project`` and ``load`` leave the same rows, whatever the batches are.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector must be picklable, because the processes of a rebuild receive it that way.
@@ -39,12 +41,13 @@ class Projector(ABC):
     package: str
     prefix = ""
     types: frozenset[str]
-    scripts: ClassVar[Mapping[StepKind, tuple[str, ...]]]
     batch_partitions = 64
     rest_s = 0.0
 
     def steps(self, kind: StepKind) -> list[sql.SQL]:
-        return [self._statement(name) for name in self.scripts[kind]]
+        """Returns the scripts of a kind, in the order of the file."""
+        begin = self.prefix + _NAMES[kind]
+        return [statement(self.package, name) for name in statements(self.package) if name.startswith(begin)]
 
     def seed(self, connection: Connection) -> None:  # noqa: B027 - most generations begin without rows
         """Writes the first rows of a new generation, whose schema is first on the search path."""

@@ -72,7 +72,7 @@ async def listen(
             if position is None:
                 event.ack()  # No relay wrote this message.
                 continue
-            feed.offer(message.partition, position, event.value or b"", event)
+            feed.offer(message.partition, position, event)
             while feed.full:
                 space.clear()
                 await space.wait()

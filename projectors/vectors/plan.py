@@ -64,8 +64,10 @@ class ModePlanner(MeasuringPlanner):
         counts, spaces = _held(connection, owner, modes, project_id, name)
         if not counts:
             # A mode without cards needs no embedder, also none that is there.
-            named = slot.partition("=")[2] or self._embedders.wanted().get(slot, "")
-            return ReembeddingPlan(embedder=spaces[slot].fingerprint if slot in spaces else named)
+            held = spaces.get(slot)
+            return ReembeddingPlan(
+                embedder=self._embedders.name_of(slot) if held is None else held.fingerprint
+            )
         with self._planning:
             try:
                 embedder = (

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import ClassVar
 from uuid import UUID
 
 from events.platform.database import Connection, statement
@@ -50,11 +49,6 @@ class VectorsProjector(Projector):
 
     name = "vectors"
     package = _PACKAGE
-    scripts: ClassVar = {
-        "tables": ("cache_tables", "tables", "pending_table", "reembeddings_table", "spaces_table"),
-        "indexes": tuple(f"index_vectors_{dimension}" for dimension in DIMENSIONS),
-        "statistics": ("analyze",),
-    }
     types = (
         frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn", "CardReclassified"))
         | {"ModeReembedded"}
