@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 from uuid import UUID
 
 from psycopg import sql
@@ -24,6 +24,18 @@ class ProjectorBlockedError(RuntimeError):
     """The projector cannot continue until something outside it changes. The message names it. Nothing is lost."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """Why deferred work cannot be done now. ``reason`` names the remedy. The next attempt is ``again_s`` seconds away.
+
+    ``whole``: nothing can be done. Else a part of the work goes on.
+    """
+
+    reason: str
+    whole: bool
+    again_s: float
+
+
 class Projector(ABC):
     """A pure fold and the tables that it fills. Every row names its user.
 
@@ -34,6 +46,9 @@ class Projector(ABC):
     :func:`run_step`.
     ``project`` and ``load`` leave the same rows, whatever the batches are.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
+    A projector may defer the slow part of its work, so that its checkpoint keeps up with the log. When the lag is above
+    ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at a time. When all
+    deferred work is settled, the rows are the same as after ``project``.
     A projector must be picklable, because the processes of a rebuild receive it that way.
     """
 
@@ -43,6 +58,8 @@ class Projector(ABC):
     types: frozenset[str]
     batch_partitions = 64
     rest_s = 0.0
+    defer_above = 0
+    defer_partitions = 64
 
     def steps(self, kind: StepKind) -> list[sql.SQL]:
         """Returns the scripts of a kind, in the order of the file."""
@@ -90,6 +107,27 @@ class Projector(ABC):
         """Deletes what the projector keeps under the words of ``events`` without a user. Returns the number of rows."""
         return 0
 
+    @property
+    def deferred(self) -> "Projector | None":
+        """The fold that defers the slow part. None: this projector defers nothing."""
+        return None
+
+    @property
+    def hindrance(self) -> Hindrance | None:
+        """Why some deferred items cannot be settled now. None: all can."""
+        return None
+
+    def settle(self, connection: Connection) -> int:
+        """Does a part of the deferred work, in the caller's transaction, with the schema first on the search path.
+
+        Returns the number of finished items, and 0 when no deferred work is left that can be done now.
+        """
+        return 0
+
+    def left(self, connection: Connection) -> tuple[int, float | None]:
+        """Returns the number of deferred items, and the age of the oldest in seconds."""
+        return 0, None
+
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
         """Returns the number of rows of a user by table."""
         return dict(
@@ -111,41 +149,3 @@ class Projector(ABC):
 def columns(names: Sequence[str], rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
     """Returns ``rows``, at least one, as a list for each column: the parameters of a statement with ``unnest``."""
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Hindrance:
-    """Why deferred work cannot be done now. ``reason`` names the remedy. The next attempt is ``again_s`` seconds away.
-
-    ``whole``: nothing can be done. Else a part of the work goes on.
-    """
-
-    reason: str
-    whole: bool
-    again_s: float
-
-
-@runtime_checkable
-class Deferring(Protocol):
-    """A projector that can defer the slow part of its work, so that its checkpoint keeps up with the log.
-
-    When the lag is above ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at
-    a time. ``settle`` does a part of the deferred work. It runs in the runner's transaction, with the generation's
-    schema first on the search path. It returns the number of finished items, and 0 when no deferred work is left.
-    ``left`` returns the number of deferred items and the age of the oldest item in seconds. ``hindrance`` says why some
-    items cannot be settled now; it is None when all can.
-    When all work is settled, the rows are the same as after ``project``.
-    """
-
-    defer_above: int
-    defer_partitions: int
-
-    @property
-    def deferred(self) -> Projector: ...
-
-    @property
-    def hindrance(self) -> Hindrance | None: ...
-
-    def settle(self, connection: Connection) -> int: ...
-
-    def left(self, connection: Connection) -> tuple[int, float | None]: ...

@@ -23,11 +23,16 @@ from projectors.embedding.embedders import Embedders, Space
 from projectors.generations.projector import Hindrance, Projector, ProjectorBlockedError
 from projectors.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
-from projectors.vectors.blocked import BlockedSlots
-from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of
-from projectors.vectors.slots import Slotted, slotted
-from projectors.vectors.spaces import keep
-from projectors.vectors.words import Worded, card_of, last_of_each_card, line_of, line_of_card
+from projectors.vectors.slot_embedder import DIMENSIONS, BlockedSlots, SlotEmbedder, hash_of, keep
+from projectors.vectors.words import (
+    Slotted,
+    Worded,
+    card_of,
+    last_of_each_card,
+    line_of,
+    line_of_card,
+    slotted,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +64,6 @@ class VectorsProjector(Projector):
     rest_s = UNHURRIED_S
 
     defer_above = 256  # events of lag: a few seconds of embedding
-    defer_partitions = 64
 
     def __init__(
         self,
@@ -171,7 +175,6 @@ class VectorsProjector(Projector):
 
     @property
     def hindrance(self) -> Hindrance | None:
-        """Why some cards cannot get their vectors now, or None."""
         return self._blocked.hindrance
 
     def _reembed(self, connection: Connection) -> int:
@@ -201,7 +204,6 @@ class VectorsProjector(Projector):
         return reembedding.step(connection, asked, self._embedders, prepare, replace)
 
     def left(self, connection: Connection) -> tuple[int, float | None]:
-        """Returns the number of waiting cards and the age of the oldest card in seconds."""
         return pending.left(connection)
 
     def _settle(self, connection: Connection, events: Sequence[Event]) -> int:

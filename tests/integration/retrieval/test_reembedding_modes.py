@@ -14,8 +14,8 @@ from ingest.api.write_api import create_app as write_app
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, dimension_of, embedders_of
 from projectors.generations.generations import ensure_live
+from projectors.rebuild.reembedding import ModePlanner
 from projectors.runner import Runner
-from projectors.vectors.plan import ModePlanner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import NOW, apart, fold_live, rebuild, settings_of

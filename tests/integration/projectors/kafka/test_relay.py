@@ -13,8 +13,8 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import PARTITIONS
-from projectors.kafka import publisher
-from projectors.kafka.topic import TopicUnfitError, ensure_topic
+from projectors.kafka import relay
+from projectors.kafka.broker import TopicUnfitError, ensure_topic
 from tests.support.kafka.broker import MockBroker, stalled
 from tests.support.kafka.relays import (
     fill,
@@ -170,7 +170,7 @@ def test_a_topic_of_another_shape_is_refused(database: str, connection: Connecti
 def test_an_event_too_long_for_a_message_is_announced_without_its_words(
     settings: Settings, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publisher, "_LONGEST_LINE", 2000)
+    monkeypatch.setattr(relay, "_LONGEST_LINE", 2000)
     log.append(connection, [noted("short"), noted("long " * 500), noted("short again")])
     with relaying(settings):
         eventually(published(settings, connection))
