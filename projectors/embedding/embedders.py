@@ -61,7 +61,7 @@ class Embedders:
     ) -> None:
         """``by_mode`` are the models of modes that have their own. ``by_model`` opens a model by its name.
 
-        ``default_model`` is the name of the default model: a mode of a user that names it has the default embedder.
+        A mode of a user that names ``default_model`` shares the default embedder.
         """
         self._default = default
         self._default_model = default_model
@@ -125,10 +125,6 @@ class Embedders:
         model = slot.removeprefix(_MODEL) if is_of_model(slot) else self._by_mode.get(slot, "")
         return "" if model == self._default_model else model
 
-    def name_of(self, slot: str) -> str:
-        """Returns the name of the model of a slot, also of the default model."""
-        return self.model_of(slot) or self._default_model
-
     def of_space(self, slot: str, space: Space) -> Embedder:
         """Returns the embedder whose vectors the slot's cards have, also when the settings name another one now.
 
@@ -180,10 +176,12 @@ def is_of_model(slot: str) -> bool:
 def embedders_of(settings: Settings) -> Embedders:
     """Returns the embedders that ``settings`` names. Raises SettingsError for modes that cannot be read."""
     declared = modes_of(settings)
+    # A substitute embeds only for those who named no model.
+    shared = settings.embed_model if substitute_of(settings) is None else ""
     return Embedders(
         partial(_open_default, settings),
         {mode: model for mode, model in declared.items() if model not in ("", settings.embed_model)},
-        default_model=settings.embed_model,
+        default_model=shared,
         by_model=partial(_open, settings),
         open_space=partial(_open_space, settings),
     )
@@ -230,7 +228,7 @@ def _open_default(settings: Settings) -> Embedder:
     """Returns the default model, or its substitute with a warning while the files of the default model are missing."""
     found = substitute_of(settings)
     if found is None:
-        return _open(settings, settings.embed_model, settings.embed_model_path)
+        return _open(settings, settings.embed_model)
     logger.warning(
         "the embedding model %s is not on this machine; new memories are embedded with %s instead; "
         "build it with: cardlog model fetch, restart, and then run: cardlog reembed",
@@ -240,12 +238,13 @@ def _open_default(settings: Settings) -> Embedder:
     return open_embedder(found, settings.embed_model_path, threads=settings.embed_threads)
 
 
-def _open(settings: Settings, model: str, path: str = "") -> Embedder:
+def _open(settings: Settings, model: str) -> Embedder:
     """Returns the embedder called ``model``: of the server of ``settings``, or of this machine without a server."""
     if settings.embed_url and not _is_hash(model):
         return RemoteEmbedder(
             settings.embed_url, model, key=revealed(settings.embed_key), timeout_s=settings.embed_timeout_s
         )
+    path = settings.embed_model_path if model == settings.embed_model else ""
     return open_embedder(model, path, threads=settings.embed_threads)
 
 

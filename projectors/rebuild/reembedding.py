@@ -21,7 +21,7 @@ from projectors.vectors import pending
 from projectors.vectors.projector import VectorsProjector
 from projectors.vectors.slot_embedder import live_spaces
 
-_PACKAGE = "projectors.vectors"
+_PACKAGE = "projectors.rebuild"
 _SAMPLE = (
     "I moved to Lisbon in May, and my sister came to help with the boxes.",
     "The deploy target of the staging service is eu-west, not us-east.",
@@ -46,6 +46,7 @@ class MeasuringPlanner:
 
     def __init__(self, settings: Settings) -> None:
         self._embedders: Embedders = embedders_of(settings)
+        self._default_model = settings.embed_model
         self._speeds: dict[str, float] = {}
         self._planning = threading.Lock()
 
@@ -73,10 +74,8 @@ class ModePlanner(MeasuringPlanner):
         counts, spaces = _held(connection, owner, modes, project_id, name)
         if not counts:
             # A mode without cards needs no embedder, also none that is there.
-            held = spaces.get(slot)
-            return ReembeddingPlan(
-                embedder=self._embedders.name_of(slot) if held is None else held.fingerprint
-            )
+            held, named = spaces.get(slot), self._embedders.model_of(slot) or self._default_model
+            return ReembeddingPlan(embedder=named if held is None else held.fingerprint)
         with self._planning:
             try:
                 embedder = (
@@ -111,9 +110,6 @@ def _held(
     except (UndefinedTable, InvalidSchemaName):  # no worker folded anything yet
         return {}, {}
     return counts, {slot: Space(model, fingerprint) for slot, model, fingerprint in rows}
-
-
-_PACKAGE = "projectors.rebuild"
 
 
 @dataclass(frozen=True, slots=True)

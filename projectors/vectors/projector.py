@@ -102,14 +102,21 @@ class VectorsProjector(Projector):
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         events = last_of_each_card(events)
-        self._replace(connection, events)
-        if waiting := self._embed_all(connection, events):
+        gone = _gone(events)
+        changed = {
+            (event.user_id, card_of(event))
+            for event in events
+            if isinstance(event.payload, ReferenceChanged | CardReclassified)
+        }
+        if gone or changed:
+            self._delete(connection, sorted(gone | changed))
+        made = [event for event in events if (event.user_id, card_of(event)) not in gone]
+        if waiting := self._embed_all(connection, made):
             if _schema(connection) != self.name:
                 # A generation with fewer vectors than the live one must not take its place.
                 hindrance = self._blocked.hindrance
                 raise ProjectorBlockedError("" if hindrance is None else hindrance.reason)
             self._wait(connection, waiting)
-        self._withdraw(connection, events)
         if any(isinstance(event.payload, ModeReembedded) for event in events):
             reembedding.request(connection, events)
 
@@ -122,7 +129,7 @@ class VectorsProjector(Projector):
     ) -> None:
         """Deletes the vectors of these events. The vector of a reference is made again from what remains."""
         gone = {"user_id": storage_id, "events": None if event_ids is None else list(event_ids)}
-        # The order matters, as in _withdraw.
+        # The order matters, as in _delete.
         connection.execute(statement(_PACKAGE, "forget_pending"), gone)
         reembedding.hold(connection, [storage_id])
         connection.execute(statement(_PACKAGE, "forget_reembeddings"), gone)
@@ -194,11 +201,7 @@ class VectorsProjector(Projector):
             return not waiting
 
         def replace(cards: Sequence[Slotted]) -> bool:
-            for dimension in DIMENSIONS:
-                connection.execute(
-                    statement(_PACKAGE, f"withdraw_vectors_{dimension}"),
-                    {"users": [asked.user_id] * len(cards), "cards": [card_of(each.event) for each in cards]},
-                )
+            _delete_vectors(connection, [asked.user_id] * len(cards), [card_of(each.event) for each in cards])
             return not self._embedder.write(connection, cards)
 
         return reembedding.step(connection, asked, self._embedders, prepare, replace)
@@ -237,41 +240,13 @@ class VectorsProjector(Projector):
             half = len(events) // 2
             return self._settle(connection, events[:half]) + self._settle(connection, events[half:])
 
-    def _withdraw(self, connection: Connection, events: Sequence[Event]) -> None:
-        gone = [
-            (event.user_id, card)
-            for event in events
-            if isinstance(event.payload, CardsWithdrawn)
-            for card in event.payload.event_ids
-        ]
-        gone += [
-            (event.user_id, event.payload.reference_id)
-            for event in events
-            if isinstance(event.payload, ReferenceArchived | ReferenceMoved)
-        ]
-        if gone:
-            self._delete(connection, gone)
-
-    def _replace(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Drops the vectors of references whose words changed, and of reclassified cards."""
-        changed = [
-            (event.user_id, card_of(event))
-            for event in events
-            if isinstance(event.payload, ReferenceChanged | CardReclassified)
-        ]
-        if changed:
-            self._delete(connection, changed)
-
     def _delete(self, connection: Connection, gone: Sequence[tuple[str, UUID]]) -> None:
         users, cards = [user for user, _ in gone], [card for _, card in gone]
         # The order matters. The first delete waits for a worker that embeds such a card now. The next deletes find
         # its vector.
         pending.remove(connection, users, cards)
         reembedding.hold(connection, users)
-        for dimension in DIMENSIONS:
-            connection.execute(
-                statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": users, "cards": cards}
-            )
+        _delete_vectors(connection, users, cards)
 
     def _embed_all(self, connection: Connection, events: Sequence[Event]) -> list[Slotted]:
         """Embeds the cards of ``events``. Returns those whose embedder is not available."""
@@ -281,6 +256,24 @@ class VectorsProjector(Projector):
         if waiting:
             events = [each.event for each in waiting]
             pending.add(connection, events, list(map(card_of, events)), [each.slot for each in waiting])
+
+
+def _gone(events: Sequence[Event]) -> set[tuple[str, UUID]]:
+    """Returns the cards that ``events`` take back or put away, each with its user."""
+    gone: set[tuple[str, UUID]] = set()
+    for event in events:
+        if isinstance(event.payload, CardsWithdrawn):
+            gone.update((event.user_id, card) for card in event.payload.event_ids)
+        elif isinstance(event.payload, ReferenceArchived | ReferenceMoved):
+            gone.add((event.user_id, event.payload.reference_id))
+    return gone
+
+
+def _delete_vectors(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) -> None:
+    for dimension in DIMENSIONS:
+        connection.execute(
+            statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": list(users), "cards": list(cards)}
+        )
 
 
 def _schema(connection: Connection) -> str:
