@@ -57,24 +57,24 @@ def locomo(path: Path) -> list[Conversation]:
     return [_locomo_conversation(data[each["index"]], each, chosen["keys"]) for each in chosen["sessions"]]
 
 
+def locomo_row(turn: dict[str, Any]) -> dict[str, str]:
+    """Returns a turn of LoCoMo in the fields of the turn contract."""
+    said = datetime.strptime(turn["session_date_time"], _LOCOMO_TIME).replace(tzinfo=UTC)
+    caption = f" [{turn['caption']}]" if turn.get("caption") else ""
+    return {
+        "text": turn["text"] + caption,
+        "speaker": turn["speaker"],
+        "session_id": f"session {turn['session']}",
+        "said_at": said.isoformat(),
+        "turn_id": turn["dia_id"],
+    }
+
+
 def _locomo_conversation(
     data: dict[str, Any], chosen: dict[str, Any], keys: dict[str, dict[str, Any]]
 ) -> Conversation:
     first, last = chosen["first"], chosen["last"]
-    rows = []
-    for turn in data["turns"]:
-        if first <= turn["session"] <= last:
-            said = datetime.strptime(turn["session_date_time"], _LOCOMO_TIME).replace(tzinfo=UTC)
-            caption = f" [{turn['caption']}]" if turn.get("caption") else ""
-            rows.append(
-                {
-                    "text": turn["text"] + caption,
-                    "speaker": turn["speaker"],
-                    "session_id": f"session {turn['session']}",
-                    "said_at": said.isoformat(),
-                    "turn_id": turn["dia_id"],
-                }
-            )
+    rows = [locomo_row(turn) for turn in data["turns"] if first <= turn["session"] <= last]
     questions = []
     for number, row in enumerate(data["qa"]):
         places = {(int(a), int(b)) for text in row["evidence"] for a, b in _PLACE.findall(str(text))}

@@ -6,12 +6,6 @@ from typing import Any
 from tests.support.ingest.messages_api import MessagesApi, status
 from tests.support.stack import Running
 from tests.support.waiting import eventually
-from tests.support.web import WEB
-
-
-def push(running: Running, **turn: str) -> None:
-    pushed = WEB.post(f"{running.write_url}/v1/turns", headers=running.headers, json=turn, timeout=30)
-    assert pushed.status_code == 202, pushed.text
 
 
 def extractor(running: Running) -> str:
@@ -26,7 +20,7 @@ def show(running: Running, *arguments: str) -> list[dict[str, Any]]:
 
 
 def test_the_log_shows_prompt_version_tokens_and_quotes(by_model: Running, model: MessagesApi) -> None:
-    push(by_model, user_id="ana", turn_id="t1", text="I moved to Lisbon last week, at last.")
+    by_model.push({"user_id": "ana", "turn_id": "t1", "text": "I moved to Lisbon last week, at last."})
     by_model.wait()
     [read] = show(by_model, "--user", "ana", "--type", "TurnsExtracted")
     assert read["data"]["prompt_version"].startswith("claude-4-")
@@ -47,7 +41,7 @@ def test_the_log_shows_prompt_version_tokens_and_quotes(by_model: Running, model
 
 def test_turns_wait_for_a_model_that_is_away(by_model: Running, model: MessagesApi) -> None:
     model.trouble = lambda _: status(529)
-    push(by_model, user_id="bea", text="I moved to Porto.")
+    by_model.push({"user_id": "bea", "text": "I moved to Porto."})
     eventually(lambda: "529" in extractor(by_model))
     model.trouble = lambda _: None
     by_model.wait()

@@ -1,13 +1,13 @@
 """The Python client as an app uses it: with a whole stack, and with a failing service."""
 
 import asyncio
+import dataclasses
 import json
 import re
 import socket
-import threading
 from collections.abc import Iterator
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -16,6 +16,7 @@ import pytest
 
 from cardlog_client import AsyncClient, CardlogError, Client, RefusedError, UnavailableError
 from tests.support.stack import Running
+from tests.support.web import loopback, send
 
 GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
 
@@ -200,49 +201,38 @@ def test_a_wrong_request_names_its_field(client: Client) -> None:
         client.push({"user_id": "cleo", "text": "a\ud800b"})
 
 
-class Troubled(BaseHTTPRequestHandler):
-    """Gives the answers in ``says``, one after the other, and keeps the requests."""
+@dataclasses.dataclass
+class Troubled:
+    """A service that gives the answers in ``says``, one after the other, and keeps the requests."""
 
-    def do_POST(self) -> None:
-        server: Any = self.server
-        server.sent.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        server.keys.append(self.headers["idempotency-key"])
-        status, body = server.says.pop(0) if server.says else (200, {})
-        if status == 0:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
-            return
-        content = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Retry-After", "0")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+    url: str = ""
+    says: list[tuple[int, Any]] = dataclasses.field(default_factory=list)
+    sent: list[Any] = dataclasses.field(default_factory=list)
+    keys: list[str | None] = dataclasses.field(default_factory=list)
 
-    do_PATCH = do_POST
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Logs nothing."""
+    def respond(self, request: BaseHTTPRequestHandler, sent: bytes) -> None:
+        self.sent.append(json.loads(sent))
+        self.keys.append(request.headers["idempotency-key"])
+        status, body = self.says.pop(0) if self.says else (200, {})
+        if status:
+            kind = "application/json"
+            send(request, status, json.dumps(body).encode(), content_type=kind, retry_after="0")
+        else:
+            request.connection.shutdown(socket.SHUT_RDWR)
+            request.close_connection = True
 
 
 @pytest.fixture
-def troubled() -> Iterator[Any]:
-    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Troubled)
-    server.says, server.sent, server.keys = [], [], []
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def troubled() -> Iterator[Troubled]:
+    service = Troubled()
+    with loopback(service.respond) as service.url:
+        yield service
 
 
 BUSY = {"title": "Queue unavailable", "status": 503, "detail": "Redis cannot take turns now"}
 
 
-def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Any) -> None:
+def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Troubled) -> None:
     taken = {"turn_ids": ["x"], "duplicates": [], "token": "t"}
     troubled.says += [(503, BUSY), (0, None), (202, taken)]
     with Client(troubled.url, troubled.url) as client:
@@ -253,7 +243,7 @@ def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Any)
     assert ids[0]
 
 
-def test_a_command_is_sent_again_under_the_same_idempotency_key(troubled: Any) -> None:
+def test_a_command_is_sent_again_under_the_same_idempotency_key(troubled: Troubled) -> None:
     troubled.says += [(503, BUSY), (0, None), (200, {"version": 2}), (200, {"version": 3})]
     with Client(troubled.url, troubled.url) as client:
         client.change_reference("u", "todo_list", "x", "add", text="once")
@@ -264,7 +254,7 @@ def test_a_command_is_sent_again_under_the_same_idempotency_key(troubled: Any) -
     assert troubled.sent[-1] == {"user_id": "u", "op": "add", "text": "again"}
 
 
-def test_a_service_that_stays_away_is_an_error_with_its_reason(troubled: Any) -> None:
+def test_a_service_that_stays_away_is_an_error_with_its_reason(troubled: Troubled) -> None:
     troubled.says += [(503, BUSY)] * 10
     with (
         Client(troubled.url, troubled.url, retries=2) as client,
@@ -274,7 +264,7 @@ def test_a_service_that_stays_away_is_an_error_with_its_reason(troubled: Any) ->
     assert (len(troubled.sent), away.value.status) == (3, 503)
 
 
-def test_a_wrong_request_is_never_sent_again(troubled: Any) -> None:
+def test_a_wrong_request_is_never_sent_again(troubled: Troubled) -> None:
     troubled.says += [(422, {"status": 422, "detail": "k: is 0", "field": "k"})]
     with Client(troubled.url, troubled.url) as client, pytest.raises(RefusedError, match="k: is 0"):
         client.recall("u", "x")

@@ -21,13 +21,6 @@ OTHERS = [f"user {number}" for number in range(20)]
 pytestmark = pytest.mark.timeout(600)
 
 
-def push(running: Running, *turns: dict[str, str]) -> None:
-    answer = httpx2.post(
-        f"{running.write_url}/v1/turns", json=list(turns), headers=running.administrator, timeout=30
-    )
-    assert answer.status_code == 202, answer.text
-
-
 class Load:
     """Others who talk and ask, until it is stopped. ``errors`` are the answers that no other user may get."""
 
@@ -88,10 +81,9 @@ def named(running: Running, found: str) -> str:
 
 def test_no_byte_of_the_erased_stays(watched: Running) -> None:
     running, tmp_path = watched, watched.data.parent
-    push(running, *({"user_id": user, "text": "I live in Lisbon."} for user in OTHERS))
+    running.push(*({"user_id": user, "text": "I live in Lisbon."} for user in OTHERS))
     everywhere = dict.fromkeys(("speaker", "agent_id", "document_id", "mode"), CANARY)
-    push(
-        running,
+    running.push(
         {"user_id": "ada", "text": f"I live in {CANARY}. My dog is called {CANARY}.", **everywhere},
         {"user_id": "ada", "text": f"I moved to {CANARY} yesterday.", "role": "assistant"},
         {"user_id": "bea", "text": f"My sister {PERSON} works at Acme.", "turn_id": "spoken"},

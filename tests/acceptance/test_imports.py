@@ -15,16 +15,6 @@ from tests.support.stack import Running
 from tests.support.web import WEB
 
 
-def told(stack: Running, *words: str, status: int = 0) -> Any:
-    done = stack.command(*words, "--json")
-    assert (done.returncode, done.stdout != "") == (status, True), done.stderr
-    return json.loads(done.stdout)
-
-
-def taken(stack: Running, *words: str, status: int = 0) -> Any:
-    return told(stack, "import", *words, status=status)
-
-
 def test_an_export_counts_once_and_its_facts_are_cards(stack: Running, tmp_path: Path) -> None:
     said = [("m1", "human", "I live in Rome."), ("m2", "assistant", "Nice."), ("m3", "human", "")]
     messages = [
@@ -36,7 +26,7 @@ def test_an_export_counts_once_and_its_facts_are_cards(stack: Running, tmp_path:
         packed.writestr("conversations.json", json.dumps([talk]))
     whole = tmp_path / "conversations.json"
     whole.write_text(json.dumps([talk])[:-1], "utf-8")
-    report = taken(stack, str(tmp_path / "export.zip"), "--user", "ilse", "--timezone", "Europe/Rome")
+    report = stack.told("import", str(tmp_path / "export.zip"), "--user", "ilse", "--timezone", "Europe/Rome")
     assert (report["turns"], report["known_before"]) == (2, 0)
     assert report["left_out"] == {
         "a message without words": {"count": 1, "broken": False, "places": ["conversations.json#1/3"]}
@@ -45,7 +35,7 @@ def test_an_export_counts_once_and_its_facts_are_cards(stack: Running, tmp_path:
     digest = stack.command("digest").stdout
     [card, *_] = stack.recall("ilse", "Where do I live?")["cards"]
     assert (card["value"], card["effective_at"][:19]) == ("Rome", "2024-05-03T10:00:00")
-    again = taken(stack, str(whole), "--user", "ilse", status=1)
+    again = stack.told("import", str(whole), "--user", "ilse", status=1)
     assert (again["turns"], again["known_before"]) == (0, 2)
     stack.wait()
     assert stack.command("digest").stdout == digest
@@ -66,17 +56,17 @@ def test_what_a_contact_says_is_no_statement_of_the_user(stack: Running, tmp_pat
     made = stack.command("ref", "create", "todo_list", "baking", *mine, "--json")
     assert made.returncode == 0, made.stderr
     words = ("chat", str(file), *mine, "--me", "ada", "--timezone", "Europe/Lisbon")
-    assert taken(stack, *words)["turns"] == 3
+    assert stack.told("import", *words)["turns"] == 3
     stack.wait()
     cards = WEB.get(f"{stack.read_url}/v1/cards", params={"user_id": "adele", "kind": "state"}).json()[
         "cards"
     ]
     assert {(card["entity"], card["value"]) for card in cards} == {("nora", "Porto"), ("user", "Lisbon")}
-    [baking] = told(stack, "ref", "list", *mine)
+    [baking] = stack.told("ref", "list", *mine)
     assert baking["version"] == 1
-    assert taken(stack, *words)["known_before"] == 3
-    [session] = told(stack, "sessions", "list", *mine)
-    turns = told(stack, "sessions", "show", session["session_id"], *mine)
+    assert stack.told("import", *words)["known_before"] == 3
+    [session] = stack.told("sessions", "list", *mine)
+    turns = stack.told("sessions", "show", session["session_id"], *mine)
     assert [(each["contact"], each["direction"], each["speaker"], each["said_at"]) for each in turns[1:]] == [
         ("Nora", "incoming", "Nora", "2026-05-13T16:41:00+01:00"),
         ("Nora", "outgoing", None, "2026-05-13T16:44:10+01:00"),
@@ -119,7 +109,7 @@ def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
     )  # fmt: skip
     source, written = tmp_path / "given.json", tmp_path / "written.json"
     source.write_text(json.dumps(given), "utf-8")
-    report = taken(stack, "pam", str(source), "--user", "petra", status=1)
+    report = stack.told("import", "pam", str(source), "--user", "petra", status=1)
     assert (report["turns"], sorted(report["left_out"])) == (
         3, ["a memory that was taken back", "a memory whose content_hash is another"],
     )  # fmt: skip
@@ -127,7 +117,7 @@ def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
     assert any(
         card["value"] == "Porto" for card in stack.recall("petra", "Where does the user live?")["cards"]
     )
-    assert taken(stack, "pam", str(source), "--user", "petra", status=1)["known_before"] == 3
+    assert stack.told("import", "pam", str(source), "--user", "petra", status=1)["known_before"] == 3
     for text in ("My dog is called Rex.", "I have a dentist appointment on 17 March."):
         stack.redis.xadd("turns", {"user_id": "petra", "text": text, "said_at": "2024-02-02T10:00:00Z"})
     stack.wait()
@@ -139,7 +129,7 @@ def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
     assert [found.pop(each["id"]) for each in given["memories"][:3]] == given["memories"][:3]
     assert [each["metadata"]["value"] for each in found.values() if each["type"] == "fact"] == ["Rex"]
     assert {each["temporal"]["created_at"] for each in found.values()} == {"2024-02-02T10:00:00Z"}
-    taken(stack, "pam", str(written), "--user", "petronella")
+    stack.told("import", "pam", str(written), "--user", "petronella")
     stack.wait()
     [plan] = [
         card for card in stack.recall("petronella", "When is the dentist?")["cards"]
@@ -153,7 +143,7 @@ def test_words_have_no_meaning_in_the_index_of_a_folder_of_markdown(stack: Runni
     given.mkdir()
     said = r"Go ![a](http://a.test) <script>alert(1)</script> **now** \](http://b.test) &lt;"
     (given / "hostile.md").write_text(f"---\ntype: Place\n---\n{said}\n", "utf-8")
-    taken(stack, "okf", str(given), "--user", "mallory")
+    stack.told("import", "okf", str(given), "--user", "mallory")
     stack.wait()
     assert stack.command("export", "okf", str(written), "--user", "mallory").returncode == 0
     _, _, body = (written / "index.md").read_text("utf-8").split("---\n")
@@ -170,7 +160,7 @@ def test_a_round_trip_over_markdown_keeps_what_is_true_now(stack: Running, tmp_p
         "---\ntype: Place\ntitle: Home\ndate: 2024-05-03\n---\nUser lives in Ghent.\n", "utf-8"
     )
     (given / "bad.md").write_text("---\ntype: [\n---\nUser lives in Oslo.\n", "utf-8")
-    report = taken(stack, "okf", str(given), "--user", "otto", status=1)
+    report = stack.told("import", "okf", str(given), "--user", "otto", status=1)
     assert (report["turns"], list(report["left_out"])) == (1, ["a file that cannot be read"])
     stack.wait()
     assert stack.command("export", "okf", str(written), "--user", "otto").stdout == "wrote 1 file\n"
@@ -179,4 +169,4 @@ def test_a_round_trip_over_markdown_keeps_what_is_true_now(stack: Running, tmp_p
     _, head, body = file.read_text("utf-8").split("---\n")
     front = {"type": "Place", "id": "home", "tags": [], "timestamp": "2024-05-03T00:00:00Z", "title": "Home"}
     assert (yaml.safe_load(head), body) == (front, "\nUser lives in Ghent.\n")
-    assert taken(stack, "okf", str(written), "--user", "otto")["known_before"] == 1
+    assert stack.told("import", "okf", str(written), "--user", "otto")["known_before"] == 1

@@ -219,7 +219,7 @@ def test_long_results_come_in_pages(stack: Running) -> None:
     turns = [
         {"user_id": dana.user, "text": f"Note {n}: I met Zoe {words}.", "turn_id": f"n{n}"} for n in range(40)
     ]
-    WEB.post(f"{stack.write_url}/v1/turns", json=turns, headers=stack.headers).raise_for_status()
+    stack.push(*turns)
     stack.wait()
     asked: dict[str, Any] = {"query": "harbour lighthouse", "k": 40}
     whole = ids(dana.tool("recall", **asked, max_tokens=25_000))

@@ -87,7 +87,7 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
 
 def test_words_of_another_memory_do_not_replace_what_the_user_said(stack: Running, user: str) -> None:
     turn = {"user_id": user, "text": "I live in Lisbon.", "said_at": "2026-03-01T10:00:00Z"}
-    WEB.post(f"{stack.write_url}/v1/turns", headers=stack.administrator, json=turn).raise_for_status()
+    stack.push(turn)
     stack.wait()
     done = migrate(stack, user, text="The user moved to Rome.")
     assert read(stack, user, paths="/profile/residence")["snippets"][0]["value"] == "Lisbon"

@@ -10,7 +10,6 @@ import pytest
 from tests.support.person import Person
 from tests.support.stack import Running
 from tests.support.tables import examples
-from tests.support.web import WEB
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,7 @@ class Friend(Person):
             }
             for day, text in told
         ]  # fmt: skip
-        pushed = WEB.post(f"{self.stack.write_url}/v1/turns", headers=self.stack.headers, json=turns)
-        assert pushed.status_code == 202, pushed.text
+        self.stack.push(*turns)
         self.stack.wait()
         return self
 

@@ -1,7 +1,7 @@
 """The way from a push to an answer, as an app and an assistant use it."""
 
-import json
 from datetime import datetime
+from typing import Any
 
 from tests.support.stack import Running
 from tests.support.waiting import eventually
@@ -9,29 +9,15 @@ from tests.support.web import WEB
 
 
 def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(stack: Running) -> None:
-    stack.redis.xadd(
-        "turns",
-        {
-            "user_id": "u1",
-            "text": "I moved to Lisbon last week",
-            "said_at": "2026-05-08T10:00:00+01:00",
-            "turn_id": "t1",
-        },
-    )
+    turn: dict[Any, Any] = {"user_id": "u1", "text": "I moved to Lisbon last week", "turn_id": "t1"}
+    turn["said_at"] = "2026-05-08T10:00:00+01:00"
+    stack.redis.xadd("turns", turn)
     stack.wait()
-    done = stack.command("recall", "--user", "u1", "where do I live?", "--json")
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
+    answer = stack.told("recall", "--user", "u1", "where do I live?")
     card = answer["cards"][0]
     assert (card["kind"], card["concept_key"], card["value"]) == ("state", "residence", "Lisbon")
-    assert (
-        abs(
-            (
-                datetime.fromisoformat(card["effective_at"]) - datetime.fromisoformat("2026-05-01T00:00:00Z")
-            ).days
-        )
-        <= 4
-    )
+    since = datetime.fromisoformat(card["effective_at"]) - datetime.fromisoformat("2026-05-01T00:00:00Z")
+    assert abs(since.days) <= 4
     assert card["turn_ids"] == ["t1"]
     span = card["source_span"]
     assert "I moved to Lisbon last week"[span["start"] : span["end"]] == span["text"]
@@ -42,27 +28,13 @@ def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(s
 
 
 def test_a_turn_pushed_over_http_is_recalled(stack: Running) -> None:
-    pushed = WEB.post(
-        f"{stack.write_url}/v1/turns",
-        headers=stack.headers,
-        json=[
-            {
-                "user_id": "wei",
-                "text": "我住在台北",
-                "said_at": "2026-01-03T10:00:00+08:00",
-                "timezone": "Asia/Taipei",
-            },
-            {
-                "user_id": "wei",
-                "text": "我搬到高雄了",
-                "said_at": "2026-04-03T10:00:00+08:00",
-                "timezone": "Asia/Taipei",
-            },
-        ],
+    of_wei = {"user_id": "wei", "timezone": "Asia/Taipei"}
+    pushed = stack.push(
+        {**of_wei, "text": "我住在台北", "said_at": "2026-01-03T10:00:00+08:00"},
+        {**of_wei, "text": "我搬到高雄了", "said_at": "2026-04-03T10:00:00+08:00"},
     )
-    assert pushed.status_code == 202
-    assert len(pushed.json()["turn_ids"]) == 2
-    assert pushed.json()["token"]
+    assert len(pushed["turn_ids"]) == 2
+    assert pushed["token"]
     stack.wait()
     now = stack.recall("wei", "我現在住在哪裡？")["cards"][0]
     assert (now["value"], now["superseded_at"]) == ("高雄", None)
@@ -92,12 +64,8 @@ def test_a_worker_that_is_killed_comes_back(stack: Running) -> None:
 
 def test_a_recall_can_wait_for_what_was_just_pushed(stack: Running) -> None:
     for city in ("Bonn", "Graz", "Bern"):
-        pushed = WEB.post(
-            f"{stack.write_url}/v1/turns",
-            headers=stack.headers,
-            json={"user_id": "own", "text": f"I moved to {city} today."},
-        )
-        answer = stack.recall("own", "where do I live?", wait_for=pushed.json()["token"])
+        pushed = stack.push({"user_id": "own", "text": f"I moved to {city} today."})
+        answer = stack.recall("own", "where do I live?", wait_for=pushed["token"])
         assert answer["cards"][0]["value"] == city
         assert not [warning for warning in answer["warnings"] if warning.startswith("wait_for")]
     refused = WEB.post(

@@ -76,8 +76,7 @@ def push(running: Running, mode: str) -> None:
         {"user_id": USER, "session_id": f"{mode}{number}", "mode": mode, "text": f"The {mode} crane {number} is red."}
         for number in range(CARDS)
     ]  # fmt: skip
-    answer = WEB.post(f"{running.write_url}/v1/turns", json=turns, headers=running.headers)
-    assert answer.status_code == 202, answer.text
+    running.push(*turns)
     running.wait()
 
 

@@ -38,9 +38,7 @@ class Person:
 
     def say(self, *texts: str, **more: Any) -> None:
         """Pushes one turn for each text, in order, and waits until all of them are cards."""
-        turns = [{"user_id": self.user, "text": text, **more} for text in texts]
-        answer = WEB.post(f"{self.stack.write_url}/v1/turns", json=turns, headers=self.stack.headers)
-        assert answer.status_code == 202, answer.text
+        self.stack.push(*({"user_id": self.user, "text": text, **more} for text in texts))
         self.stack.wait()
 
     def recall(self, query: str, **more: Any) -> list[dict[str, Any]]:

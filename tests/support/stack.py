@@ -102,6 +102,20 @@ class Running:
         """Runs the command on this Cardlog, in a fork of this process."""
         return forked([*arguments, "--data", str(self.data)], clean_environment() | WITHOUT_MODEL, **options)
 
+    def told(self, *words: str, status: int = 0) -> Any:
+        """Returns the JSON that a verb of the command prints."""
+        done = self.command(*words, "--json")
+        assert (done.returncode, done.stdout != "") == (status, True), done.stderr
+        return json.loads(done.stdout)
+
+    def push(self, *turns: Mapping[str, Any]) -> dict[str, Any]:
+        """Pushes turns over HTTP. Returns the answer."""
+        body = [dict(turn) for turn in turns]
+        answer = WEB.post(f"{self.write_url}/v1/turns", json=body, headers=self.headers)
+        assert answer.status_code == 202, answer.text
+        document: dict[str, Any] = answer.json()
+        return document
+
     def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
         answer = WEB.post(
             f"{self.read_url}/v1/recall",

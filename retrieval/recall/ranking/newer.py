@@ -34,7 +34,8 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 
 COMPARED = 30
 """The best candidates, whose topics are compared."""
-_ENDS = 0.1  # of the weight of all words of an older turn: a change ends a turn with so much in common
+_ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
+_ENDS = 0.1  # of that weight: a change ends a turn with so much in common
 _ENGLISH_UNITS = (
     "mg",
     "milligrams",
@@ -138,7 +139,8 @@ def _compare_with(
     slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
-    topic = told & asked.keys or told
+    # A time is in many texts. Without words of the question, the topic is what the time is told of.
+    topic = told & asked.keys or told - _time_keys(card.content, asked.user_id) or told
     # A value that the question names tells which thing is meant.
     others = _values(card.content if value is None else card.value or "")
     meant = others & _values(asked.question.text)
@@ -186,10 +188,13 @@ def _compare_with(
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
         share = _share(thing, telling)
+        alike = _share(older.terms, said, weights) if share else 0.0
+        if alike < _ALIKE:
+            share = 0.0
         replaced = changes and another and value is None and not asked.question.message
         in_the_session = newer.card.session_id == card.session_id
         # One common word of the question, such as a name, says little of what two turns are about.
-        other = apart or (value is None and _share(older.terms, said, weights) < _ENDS)
+        other = apart or (value is None and alike < _ENDS)
         if replaced and not apart and in_the_session and _names_nothing(text):
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share, other = max(share, min(older.evidence.meaning, newer.evidence.meaning)), False
@@ -277,6 +282,11 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
 @lru_cache(maxsize=4096)
 def _name_keys(name: str | None, user_id: str) -> frozenset[int]:
     return frozenset(term_keys(user_id, words_of(name))) if name and name != OWNER else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _time_keys(text: str, user_id: str) -> frozenset[int]:
+    return frozenset(term_keys(user_id, [word for each in _values(text) for word in words_of(each)]))
 
 
 @lru_cache(maxsize=4096)

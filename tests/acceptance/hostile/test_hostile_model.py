@@ -23,10 +23,11 @@ from events.store import log
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
+from tests.support.events.turns import neighbours
 from tests.support.ingest import hostile_answers
 from tests.support.ingest.messages_api import MessagesApi, Trouble, status
-from tests.support.ingest.model_workers import extracted, failed, moves, neighbours, reading, turn
-from tests.support.waiting import eventually
+from tests.support.ingest.model_workers import extracted, failed, moves, reading, turn
+from tests.support.waiting import eventually, working
 
 ARRIVES_WITHIN_S = 5.0
 MUTATIONS = int(os.environ.get("CARDLOG_TEST_MUTATIONS", "300"))
@@ -60,14 +61,8 @@ def folding(settings: Settings) -> Iterator[None]:
     stop = threading.Event()
     with connect(settings.database_url, application="test") as opened:
         ensure_live(opened, CardsProjector())
-    thread = threading.Thread(target=Runner(settings, CardsProjector(), stop.is_set).run)
-    thread.start()
-    try:
+    with working(Runner(settings, CardsProjector(), stop.is_set).run, stop):
         yield
-    finally:
-        stop.set()
-        thread.join(30)
-        assert not thread.is_alive()
 
 
 def harmful(api: MessagesApi, trouble: Trouble) -> None:

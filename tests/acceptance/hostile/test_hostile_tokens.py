@@ -26,12 +26,7 @@ def sealer(stack: Running) -> Sealer:
 
 
 def push(stack: Running, user: str, text: str) -> str:
-    answer = WEB.post(
-        f"{stack.write_url}/v1/turns", headers=stack.headers, json={"user_id": user, "text": text}, timeout=30
-    )
-    assert answer.status_code == 202, answer.text
-    token: str = answer.json()["token"]
-    return token
+    return str(stack.push({"user_id": user, "text": text})["token"])
 
 
 def ask(stack: Running, user: str, token: str, query: str = "What do you know about me?") -> httpx2.Response:

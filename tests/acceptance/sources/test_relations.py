@@ -4,110 +4,100 @@ from typing import Any
 
 from tests.support.person import Person
 from tests.support.stack import Running
-from tests.support.web import WEB
 
 NOW = "2026-06-01T00:00:00Z"
 
 
-def told(stack: Running, path: str, **query: Any) -> Any:
-    answer = WEB.get(f"{stack.read_url}/v1/{path}", params=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def sent(stack: Running, path: str, **body: Any) -> Any:
-    answer = WEB.post(f"{stack.write_url}/v1/{path}", json=body)
-    assert answer.status_code == 202, answer.text
-    stack.wait()
-    return answer.json()
-
-
-def say(stack: Running, user: str, *texts: tuple[str, str]) -> None:
+def say(person: Person, *texts: tuple[str, str]) -> None:
     for at, text in texts:
-        stack.redis.xadd("turns", {"user_id": user, "text": text, "said_at": f"{at}T09:00:00+00:00"})
-    stack.wait()
+        person.say(text, said_at=f"{at}T09:00:00+00:00")
 
 
-def states(stack: Running, user: str, key: str, status: str = "current") -> list[str]:
-    cards = told(stack, "cards", user_id=user, kind="state", concept_key=key, status=status)["cards"]
-    return [card["content"] for card in cards]
+def sent(person: Person, path: str, **body: Any) -> Any:
+    answer = person.write(path, status=202, **body)
+    person.stack.wait()
+    return answer
 
 
-def prompt(stack: Running, user: str, query: str) -> list[str]:
+def states(person: Person, key: str, status: str = "current") -> list[str]:
+    return [card["content"] for card in person.cards(kind="state", concept_key=key, status=status)]
+
+
+def prompt(person: Person, query: str) -> list[str]:
     """Returns the lines of a prompt that hold cards and facts."""
-    body = {"user_id": user, "query": query, "as_of": NOW}
-    answer = WEB.post(f"{stack.read_url}/v1/context", json=body).raise_for_status().json()
-    return [line for line in answer["text"].splitlines() if line.startswith(("<state", "<event", "<facts"))]
+    lines = person.context(query, as_of=NOW)["text"].splitlines()
+    return [line for line in lines if line.startswith(("<state", "<event", "<facts"))]
 
 
-def document(stack: Running, user: str) -> str:
-    return str(told(stack, f"memory/{user}")["document"])
+def document(person: Person) -> str:
+    return str(person.read("memory/{user}")["document"])
 
 
-def test_a_wrong_edge_buries_no_fact(stack: Running) -> None:
-    say(stack, "iris", ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "My sister is called Ada."))
-    [peanuts] = told(stack, "cards", user_id="iris", kind="state", concept_key="allergy")["cards"]
-    [ada] = told(stack, "cards", user_id="iris", kind="state", concept_key="sibling")["cards"]
-    assert "peanut" in document(stack, "iris").casefold()
+def test_a_wrong_edge_buries_no_fact(person: Person) -> None:
+    say(person, ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "My sister is called Ada."))
+    [peanuts] = person.cards(kind="state", concept_key="allergy")
+    [ada] = person.cards(kind="state", concept_key="sibling")
+    assert "peanut" in document(person).casefold()
 
     edge = sent(
-        stack,
+        person,
         "relations",
-        user_id="iris",
         from_card=ada["card_id"],
         to_card=peanuts["card_id"],
         predicate="retracts",
         reason="misheard",
     )
-    assert states(stack, "iris", "allergy") == []
-    assert "peanut" not in document(stack, "iris").casefold()
-    [line] = [line for line in prompt(stack, "iris", "what am I allergic to?") if "peanuts" in line]
+    assert states(person, "allergy") == []
+    assert "peanut" not in document(person).casefold()
+    [line] = [line for line in prompt(person, "what am I allergic to?") if "peanuts" in line]
     assert line.startswith("<event")
     assert 'newer="retracted: Is allergic to peanuts"' in line
 
-    say(stack, "iris", ("2026-04-01", "I'm allergic to peanuts."))
-    assert states(stack, "iris", "allergy") == ["Is allergic to peanuts"]
-    assert "peanut" in document(stack, "iris").casefold()
-    assert prompt(stack, "iris", "what am I allergic to?")[0].startswith('<state n="1" said="2026-04-01"')
+    say(person, ("2026-04-01", "I'm allergic to peanuts."))
+    assert states(person, "allergy") == ["Is allergic to peanuts"]
+    assert "peanut" in document(person).casefold()
+    assert prompt(person, "what am I allergic to?")[0].startswith('<state n="1" said="2026-04-01"')
 
-    undone = sent(stack, f"relations/{edge['event_id']}/withdraw", user_id="iris", reason="it was right")
-    assert states(stack, "iris", "allergy", "retracted") == []
-    assert prompt(stack, "iris", "what am I allergic to?")[0].startswith('<state n="1" said="2026-03-01"')
-    sent(stack, f"relations/{undone['event_id']}/withdraw", user_id="iris", reason="it was misheard")
-    assert states(stack, "iris", "allergy", "retracted") == ["Is allergic to peanuts"]
+    undone = sent(person, f"relations/{edge['event_id']}/withdraw", reason="it was right")
+    assert states(person, "allergy", "retracted") == []
+    assert prompt(person, "what am I allergic to?")[0].startswith('<state n="1" said="2026-03-01"')
+    sent(person, f"relations/{undone['event_id']}/withdraw", reason="it was misheard")
+    assert states(person, "allergy", "retracted") == ["Is allergic to peanuts"]
 
 
-def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(stack: Running) -> None:
-    say(stack, "noa", ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "I work at Acme."))
-    [peanuts] = told(stack, "cards", user_id="noa", kind="state", concept_key="allergy")["cards"]
-    words = ("cards", "correct", peanuts["card_id"], "cashews", "--user", "noa")
+def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(
+    stack: Running, person: Person
+) -> None:
+    say(person, ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "I work at Acme."))
+    [peanuts] = person.cards(kind="state", concept_key="allergy")
+    words = ("cards", "correct", peanuts["card_id"], "cashews", "--user", person.user)
     assert stack.command(*words).stdout.startswith(f"corrected {peanuts['card_id']}; the card is now ")
     stack.wait()
-    assert states(stack, "noa", "allergy") == ["Is allergic to cashews"]
-    assert "cashews" in document(stack, "noa").casefold()
-    assert "peanuts" not in document(stack, "noa").casefold()
-    assert stack.recall("noa", "what am I allergic to?", kinds=["state"])["cards"][0]["value"] == "cashews"
-    fact, *others = prompt(stack, "noa", "what am I allergic to?")
+    assert states(person, "allergy") == ["Is allergic to cashews"]
+    assert "cashews" in document(person).casefold()
+    assert "peanuts" not in document(person).casefold()
+    assert person.recall("what am I allergic to?", kinds=["state"])[0]["value"] == "cashews"
+    fact, *others = prompt(person, "what am I allergic to?")
     assert "cashews" in fact
     [turn] = [line for line in others if "allergic" in line]
     assert 'newer="perhaps no longer: Is allergic to cashews"' in turn
 
-    [acme] = told(stack, "cards", user_id="noa", kind="state", concept_key="employer")["cards"]
-    assert stack.command("cards", "retract", acme["card_id"], "--user", "noa").returncode == 0
-    listed = stack.command("cards", "list", "--status", "retracted", "--user", "noa").stdout
+    [acme] = person.cards(kind="state", concept_key="employer")
+    assert stack.command("cards", "retract", acme["card_id"], "--user", person.user).returncode == 0
+    listed = stack.command("cards", "list", "--status", "retracted", "--user", person.user).stdout
     assert acme["card_id"] in listed
     assert all("  retracted  " in line for line in listed.splitlines())
     assert stack.command(
-        "cards", "list", "--status", "current", "--about", "nobody", "--user", "noa"
-    ).stdout == ("noa has no current cards like that\n")
+        "cards", "list", "--status", "current", "--about", "nobody", "--user", person.user
+    ).stdout == (f"{person.user} has no current cards like that\n")
     stack.wait()
-    assert states(stack, "noa", "employer") == []
-    assert "acme" not in document(stack, "noa").casefold()
-    found = prompt(stack, "noa", "where do I work?")
+    assert states(person, "employer") == []
+    assert "acme" not in document(person).casefold()
+    found = prompt(person, "where do I work?")
     assert not any("<state" in line and "Acme" in line for line in found)
     [turn] = [line for line in found if "Acme" in line]
     assert 'newer="retracted: Works at Acme"' in turn
-    [card] = [each for each in stack.recall("noa", "where do I work?")["cards"] if "Acme" in each["content"]]
+    [card] = [each for each in person.recall("where do I work?") if "Acme" in each["content"]]
     assert card["perhaps_no_longer"]["retracted"] is True
 
 
@@ -131,7 +121,7 @@ def test_a_turn_whose_fact_ended_says_so_and_stands_below(person: Person) -> Non
 
 
 def pets(person: Person, **query: str) -> list[tuple[str, str]]:
-    cards = told(person.stack, "cards", user_id=person.user, concept_key="pet", **query)["cards"]
+    cards = person.cards(concept_key="pet", **query)
     return [(card["entity"], card["content"]) for card in cards]
 
 
@@ -145,5 +135,5 @@ def test_what_others_tell_is_about_the_right_subject_or_nothing_is_said(person: 
     assert pets(person, as_of="2026-03-15T00:00:00Z") == [("alex", "Alex has a dog named Rex")]
 
     person.say("Mia told me that Bo passed away.", "Mia said, I live in Milan.")
-    cards = told(person.stack, "cards", user_id=person.user, kind="state", status="*")["cards"]
+    cards = person.cards(kind="state", status="*")
     assert {card["entity"] for card in cards} == {"alex"}

@@ -115,11 +115,7 @@ def test_an_unknown_user_and_an_answer_without_cards_differ(stack: Running) -> N
     assert "nothing is known about the user 'nobody-at-all' yet" in said
     said = stack.command("context", "where do I live?", "--user", "nobody-at-all").stderr
     assert "nothing is known about the user 'nobody-at-all' yet" in said
-    WEB.post(
-        f"{stack.write_url}/v1/turns",
-        headers=stack.headers,
-        json={"user_id": "known", "text": "I live in Oslo."},
-    ).raise_for_status()
+    stack.push({"user_id": "known", "text": "I live in Oslo."})
     stack.wait()
     said = stack.command("recall", "where do I live?", "--user", "known", "--project", "another").stdout
     assert said == "nothing is known about that\n"
@@ -147,11 +143,7 @@ def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> No
 
 
 def test_log_show_says_that_a_user_or_a_type_does_not_exist(stack: Running) -> None:
-    WEB.post(
-        f"{stack.write_url}/v1/turns",
-        headers=stack.headers,
-        json={"user_id": "shown", "text": "I live in Oslo."},
-    ).raise_for_status()
+    stack.push({"user_id": "shown", "text": "I live in Oslo."})
     stack.wait()
     for words, status, said in (
         (["--user", "nobody-at-all"], 1, "the log has no event of the user 'nobody-at-all'"),

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import cProfile
 import io
-import json
 import os
 import pstats
 import statistics
@@ -55,7 +54,7 @@ from projectors.embedding.embedder import (
 from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.http.read_api import create_app
-from tests.bench.deploy.way import behind, pending, turns, until_visible
+from tests.bench.deploy.way import behind, pending, turns, until_visible, xadd
 from tests.bench.ingest.rules_speed import recorded
 from tests.bench.support.flames import sampled
 from tests.bench.support.recall_data import locomo
@@ -248,14 +247,6 @@ def way(
             yield projector.name, Runner(settings, projector, done, "bench").run
 
 
-def push(redis: Redis, pushed: list[dict[str, str]]) -> None:
-    """Pushes turns as one pipeline."""
-    pipe = redis.pipeline(transaction=False)
-    for turn in pushed:
-        pipe.xadd("turns", turn)  # type: ignore[arg-type]
-    pipe.execute()
-
-
 def stages(
     pushed: list[dict[str, str]],
     *,
@@ -277,7 +268,7 @@ def stages(
         before = redis.info("memory")["used_memory"]
         print(HEADER)
         with measured(*pids, connection) as total:
-            push(redis, pushed)
+            xadd(redis, pushed)
         print(total.row("pushing", count, "turn"))
         waiting = (redis.info("memory")["used_memory"] - before) / count
         for name, run in way(settings, looking, vectors=vectors):
@@ -372,11 +363,7 @@ def services(made_up: int) -> None:
     print("starting a stack", flush=True)
     with measured_stack(CARDLOG_EMBED_MODEL=_embed_model()) as running:
         pushed = said(1, made_up)
-        assert running.redis.ping()
-        ready = json.loads((running.data / "ready.json").read_text())
-        assert ready["pid"] == running.process.pid
-        for turn in pushed[: len(pushed) // 2]:
-            running.redis.xadd("turns", turn)  # type: ignore[arg-type]
+        xadd(running.redis, pushed[: len(pushed) // 2])
         until_visible(running, len(pushed) // 2, "vectors")
         kinds = {
             name: running.workers(name)

@@ -4,9 +4,7 @@ Floors in the same run: turns/s of XADD alone, and of appending the same turns s
 """
 
 import argparse
-import json
 import random
-import statistics
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -20,6 +18,7 @@ from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.turn_contract import parse_turn
 from tests.bench.support.stack import measured_stack, new_database
+from tests.bench.support.timing import told
 from tests.support.stack import Running
 
 _PLACES = ["Lisbon", "Porto", "Oslo", "Cairo", "Kyoto", "Bergen", "Turin", "Ghent", "Malmo", "Izmir"]
@@ -162,7 +161,7 @@ def latencies(running: Running, rate: int, seconds: int) -> list[float]:
         )
     watcher.join(30)
     done.set()
-    return sorted((seen[name] - at) * 1000 for name, at in pushed.items() if name in seen)
+    return [(seen[name] - at) * 1000 for name, at in pushed.items() if name in seen]
 
 
 def question(chance: random.Random) -> str:
@@ -192,38 +191,27 @@ def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[
             if number >= 20:
                 spent.append((time.perf_counter() - began) * 1000)
             statuses = {name: report["status"] for name, report in answer.json()["channels"].items()}
-    return sorted(spent), statuses
-
-
-def _row(name: str, values: list[float]) -> str:
-    return (
-        f"{name:<44} p50 {statistics.median(values):7.1f} ms   p95 {values[int(len(values) * 0.95) - 1]:7.1f} ms"
-        f"   p99 {values[int(len(values) * 0.99) - 1]:7.1f} ms   n {len(values)}"
-    )
+    return spent, statuses
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=10_000)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    results: dict[str, float] = {}
     with measured_stack(CARDLOG_EMBED_MODEL_PATH="/nonexistent") as running:
         rate, alone = throughput(running, options.turns, "cards")
         appended = append_alone(running, options.turns)
-        results |= {"turns_per_s": rate, "xadd_per_s": alone, "append_per_s": appended}
         print(
             f"without vectors: {rate:.0f} turns/s from XADD to card visible; {rate / appended:.2f} x appending to "
             f"the log alone ({appended:.0f}/s), {rate / alone:.2f} x XADD alone ({alone:.0f}/s)"
         )
         paced = latencies(running, 50, 20)
-        print(_row("XADD to visible, 50 turns/s, no vectors", paced))
+        told("XADD to visible, 50 turns/s, no vectors", paced)
     with measured_stack() as running:
         rate, _ = throughput(running, options.turns // 4, "vectors")
         print(f"with vectors: {rate:.0f} turns/s from XADD to vector stored")
-        results["turns_per_s_with_vectors"] = rate
         paced = latencies(running, 50, 20)
-        print(_row("XADD to visible, 50 turns/s, with vectors", paced))
+        told("XADD to visible, 50 turns/s, with vectors", paced)
     with measured_stack() as running:
         made = [turn | {"user_id": "one"} for turn in turns(8_000, 1)]
         xadd(running.redis, made)
@@ -232,9 +220,8 @@ def main() -> None:
             row = connection.execute("SELECT count(*) FROM cards.cards").fetchone()
             assert row is not None
         spent, statuses = recalls(running, "one", 300)
-        print(_row(f"recall with embedding, {row[0]} cards of one user", spent), statuses)
-    if options.json:
-        print(json.dumps(results))
+        told(f"recall with embedding, {row[0]} cards of one user", spent)
+        print(statuses)
 
 
 if __name__ == "__main__":

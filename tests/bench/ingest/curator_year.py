@@ -33,9 +33,7 @@ def tell(running: Running, user: str) -> None:
         for number in range(TURNS)
     ]  # fmt: skip
     for begin in range(0, TURNS, _BATCH):
-        body = turns[begin : begin + _BATCH]
-        pushed = WEB.post(f"{running.write_url}/v1/turns", json=body, headers=running.headers, timeout=60)
-        assert pushed.status_code == 202, pushed.text
+        running.push(*turns[begin : begin + _BATCH])
     running.wait()
 
 

@@ -20,18 +20,20 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
+from typing import Any
 
 from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
-from events.types.envelope import NewEvent, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import NewEvent
 from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from tests.bench.support.locomo import turns_of
 from tests.bench.support.stack import eval_data, new_database
+from tests.support.events.turns import recorded, turn
 from tests.support.ingest.messages_api import MessagesApi
+from tests.support.waiting import eventually, working
 
 _TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
 _COUNTED = """
@@ -42,17 +44,9 @@ _COUNTED = """
 """
 
 
-def recorded(
-    user: str, session: str, number: int, text: str, said_at: datetime, speaker: str | None
-) -> NewEvent:
-    turn = TurnRecorded(
-        turn_id=f"{session}-{number}", text=text, role="user", said_at=said_at, timezone="UTC", session_id=session,
-        project_id="default", speaker=speaker,
-    )  # fmt: skip
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream=f"session/default/{session}", payload=turn, occurred_at=said_at,
-        actor="bench",
-    )  # fmt: skip
+def said(user: str, session: str, number: int, text: str, said_at: datetime, **more: Any) -> NewEvent:
+    payload = recorded(text, turn_id=f"{session}-{number}", said_at=said_at, session_id=session, **more)
+    return turn(user, payload)
 
 
 def _serve(seconds: float, found: SimpleQueue[str]) -> None:
@@ -86,14 +80,10 @@ def spent(
             log.append(connection, turns[start : start + 500])
         stop = threading.Event()
         worker = create_extractor_worker(replace(settings, database_url=url), stop.is_set, "bench")
-        thread = threading.Thread(target=worker.run)
         began = time.perf_counter()
-        thread.start()
-        while not _caught_up(connection):
-            time.sleep(0.02)
-        seconds = time.perf_counter() - began
-        stop.set()
-        thread.join()
+        with working(worker.run, stop):
+            eventually(lambda: _caught_up(connection), within=1800)
+            seconds = time.perf_counter() - began
         row = connection.execute(_COUNTED).fetchone()
         assert row is not None
         assert row[0] == len(turns)
@@ -108,9 +98,9 @@ def _caught_up(connection: Connection) -> bool:
 def moves(count: int, users: int, *, sessions: int) -> list[NewEvent]:
     now = datetime(2026, 5, 8, tzinfo=UTC)
     return [
-        recorded(
+        said(
             f"user{number % users}", f"s{number // users % sessions}", number,
-            f"I moved to {_TOWNS[number % len(_TOWNS)]} ({number}).", now + timedelta(seconds=number), None,
+            f"I moved to {_TOWNS[number % len(_TOWNS)]} ({number}).", now + timedelta(seconds=number),
         )
         for number in range(count)
     ]  # fmt: skip
@@ -149,7 +139,9 @@ def tokens(postgres: EmbeddedPostgres, path: Path) -> None:
             # The data dates sessions and not turns. Half a minute between turns is a human pace.
             said_at = datetime.fromisoformat(fields["said_at"]) + timedelta(seconds=30 * number)
             turns.append(
-                recorded(user, fields["session_id"], number, fields["text"], said_at, fields.get("speaker"))
+                said(
+                    user, fields["session_id"], number, fields["text"], said_at, speaker=fields.get("speaker")
+                )
             )
     with server(0.0) as url:
         for name, limit in (("before", 1), ("after", Settings().session_batch_turns)):

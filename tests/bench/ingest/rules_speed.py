@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterable
 from datetime import datetime
 
-from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules.extractor import RulesExtractor
 from tests.aging.chains import chains
 from tests.bench.support.locomo import turns_of
 from tests.bench.support.stack import eval_data
+from tests.support.events.turns import recorded as turn_of
 
 _PRECEDING = 6
 _TIMES = 3
@@ -25,19 +25,15 @@ _WORDS = re.compile(r"\w+")
 
 
 def recorded(turns: Iterable[dict[str, str]]) -> list[RecordedTurn]:
+    kept = ("turn_id", "timezone", "session_id", "speaker")
     return [
         RecordedTurn(
             turn["user_id"],
             number,
-            TurnRecorded(
-                turn_id=turn["turn_id"],
-                text=turn["text"],
-                role="user",
+            turn_of(
+                turn["text"],
                 said_at=datetime.fromisoformat(turn["said_at"]),
-                timezone=turn.get("timezone", "UTC"),
-                session_id=turn["session_id"],
-                project_id="default",
-                speaker=turn.get("speaker"),
+                **{name: turn[name] for name in kept if name in turn},
             ),
         )
         for number, turn in enumerate(turns, 1)

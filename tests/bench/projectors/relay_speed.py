@@ -32,6 +32,7 @@ from tests.support.kafka.broker import Broker, MockBroker
 from tests.support.kafka.real import RealBroker, why_not
 from tests.support.kafka.workers import Workers
 from tests.support.projectors.folding import noted
+from tests.support.waiting import working
 
 USERS = 500
 RELAYED, SCALED, ADDED_MS = 20_000, 1.6, 100
@@ -47,8 +48,8 @@ def database(server: str, name: str, events: int) -> str:
     return url
 
 
-def until_level(connection: Connection, processor: str) -> tuple[float, float]:
-    """(events a second, seconds) from the first move of the processor to the head of the log."""
+def until_level(connection: Connection, processor: str) -> float:
+    """Events a second from the first move of the processor to the head of the log."""
     whole = behind(connection, processor)
     while whole <= 0 or behind(connection, processor) == whole:
         time.sleep(0.02)
@@ -56,8 +57,7 @@ def until_level(connection: Connection, processor: str) -> tuple[float, float]:
     began, left = time.perf_counter(), behind(connection, processor)
     while behind(connection, processor):
         time.sleep(0.02)
-    seconds = time.perf_counter() - began
-    return left / seconds, seconds
+    return left / (time.perf_counter() - began)
 
 
 def reading(url: str) -> float:
@@ -87,16 +87,10 @@ def relaying(url: str, broker: Broker) -> float:
     """Events a second through the relay, from the first acknowledged to the last."""
     stop = threading.Event()
     settings = replace(Settings(), database_url=url, kafka_brokers=broker.address)
-    thread = threading.Thread(target=Relay(settings, stop.is_set).run)
     with connect(url, application="bench") as connection:
         PROCESSOR.open(connection)
-        thread.start()
-        try:
-            rate, _ = until_level(connection, "relay")
-        finally:
-            stop.set()
-            thread.join()
-    return rate
+        with working(Relay(settings, stop.is_set).run, stop):
+            return until_level(connection, "relay")
 
 
 def folding(url: str, broker: Broker, folder: Path, workers: int) -> float:
@@ -109,8 +103,7 @@ def folding(url: str, broker: Broker, folder: Path, workers: int) -> float:
             running.start(
                 f"cards-{number}", "projector", CARDLOG_BATCH_EVENTS="64", CARDLOG_KAFKA_FALLBACK_S="600"
             )
-        rate, _ = until_level(connection, "cards")
-    return rate
+        return until_level(connection, "cards")
 
 
 def latency(url: str, broker: Broker | None, folder: Path, *, count: int = 60) -> list[float]:

@@ -6,98 +6,36 @@ value, and ops of 16 clients on 100 references, one a request and 20 a request.
 """
 
 import os
-import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
-
-import httpx2
-import psycopg
 
 from tests.bench.support.stack import measured_stack
-from tests.support.stack import Running
+from tests.bench.support.timing import RATE, SECONDS, Client, bare_insert, spread, told
 
 VERSIONS = int(os.environ.get("CARDLOG_BENCH_VERSIONS", "10000"))
-RATE, SECONDS = 50, 10
 CLIENTS, OBJECTS, BATCH = 16, 100, 20
 LISTED = "todo_list"
 
 
-def spread(work: Callable[[int], object], number: int = RATE * SECONDS) -> list[float]:
-    """Runs ``work`` at 50/s from eight threads. Returns the times in ms, in order. A late start counts as waiting."""
-    began = time.perf_counter()
-
-    def one(index: int) -> float:
-        due = began + index / RATE
-        time.sleep(max(0.0, due - time.perf_counter()))
-        work(index)
-        return (time.perf_counter() - due) * 1000
-
-    with ThreadPoolExecutor(8) as many:
-        return sorted(many.map(one, range(number)))
-
-
-def told(name: str, times: list[float], floor: float | None = None) -> float:
-    """Prints p50 and p95, with the ratio of p50 to a floor. Returns p50."""
-    p50, p95 = statistics.median(times), times[int(len(times) * 0.95)]
-    ratio = "" if floor is None else f", {p50 / floor:.2f} x the bare INSERT at p50"
-    print(f"{name}: p50 {p50:.1f} ms, p95 {p95:.1f} ms{ratio}", flush=True)
-    return p50
-
-
-class Client:
-    """One keep-alive client of both services."""
-
-    def __init__(self, running: Running) -> None:
-        self._http = httpx2.Client(timeout=60, headers=running.headers)
-        self._write, self._read = running.write_url, running.read_url
+class References(Client):
+    """The references of one user."""
 
     def create(self, kind: str, key: str) -> None:
-        body = {"user_id": "ada", "key": key}
-        assert self._http.post(f"{self._write}/v1/references/{kind}", json=body).status_code == 201
+        self.write("POST", f"references/{kind}", {"user_id": "ada", "key": key}, 201)
 
     def patch(self, kind: str, key: str, **op: object) -> None:
-        answer = self._http.patch(f"{self._write}/v1/references/{kind}/{key}", json={"user_id": "ada", **op})
-        assert answer.status_code == 200, answer.text
+        self.write("PATCH", f"references/{kind}/{key}", {"user_id": "ada", **op})
 
     def get(self, kind: str, key: str) -> None:
-        answer = self._http.get(f"{self._read}/v1/references/{kind}/{key}", params={"user_id": "ada"})
-        assert answer.status_code == 200, answer.text
-
-    def health(self) -> None:
-        self._http.get(f"{self._write}/healthz")
-
-
-def bare_insert(running: Running) -> float:
-    with psycopg.connect(running.admin_database_url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE public.bare (n bigint PRIMARY KEY, data text)")
-        value = "v" * 1000
-        numbers = count()
-        began = time.perf_counter()
-        while time.perf_counter() - began < 3:
-            connection.execute("INSERT INTO public.bare VALUES (%s, %s)", [next(numbers), value])
-        rate = next(numbers) / (time.perf_counter() - began)
-        print(f"bare INSERT, one writer in a closed loop: {rate:.0f}/s")
-        return told(
-            "bare INSERT at 50/s",
-            spread_with(
-                lambda index: connection.execute(
-                    "INSERT INTO public.bare VALUES (%s, %s)", [10**9 + index, value]
-                )
-            ),
-        )
-
-
-def spread_with(work: Callable[[int], object]) -> list[float]:
-    return spread(work, RATE * 4)
+        self.read(f"references/{kind}/{key}", user_id="ada")
 
 
 def main() -> None:
     with measured_stack() as running:
-        client = Client(running)
+        client = References(running)
         floor = bare_insert(running)
-        told("GET /healthz at 50/s", spread_with(lambda _: client.health()), floor)
+        told("GET /healthz at 50/s", spread(lambda _: client.health(), RATE * 4), floor)
         client.create(LISTED, "young")
         client.create("variable", "short")
         client.create("variable", "long")
@@ -110,7 +48,7 @@ def main() -> None:
         told("present value at 50/s", spread(lambda _: client.get("variable", "short")), floor)
 
         def grow(part: int) -> None:
-            mine = Client(running)
+            mine = References(running)
             for number in range(VERSIONS // CLIENTS):
                 mine.patch("variable", "long", op="set", path=f"/{part}", value=number)
 
@@ -132,40 +70,35 @@ def main() -> None:
             times[key].append((time.perf_counter() - began) * 1000)
 
         spread(one_of_two)
-        few = told("PATCH after few versions, without waiting", sorted(times["same"]), floor)
-        many_ = told(f"PATCH after {VERSIONS} versions, without waiting", sorted(times["long"]), floor)
+        few = told("PATCH after few versions, without waiting", times["same"], floor)
+        many_ = told(f"PATCH after {VERSIONS} versions, without waiting", times["long"], floor)
         print(f"ratio of p50, {VERSIONS} versions to few: {many_ / few:.2f}")
         told("present value after many versions", spread(lambda _: client.get("variable", "long")), floor)
 
         for number in range(OBJECTS):
             client.create("variable", f"object {number}")
-        until = time.perf_counter() + SECONDS
 
-        def apply(part: int) -> int:
-            mine, done = Client(running), 0
-            while time.perf_counter() < until:
-                key = f"object {(part * 7 + done) % OBJECTS}"
-                mine.patch("variable", key, op="set", path=f"/{part}", value=done)
-                done += 1
-            return done
+        def at_once(ops_of: Callable[[int, int], dict[str, object]]) -> float:
+            """Requests a second of all clients, each in a closed loop."""
+            until = time.perf_counter() + SECONDS
 
-        with ThreadPoolExecutor(CLIENTS) as many:
-            total = sum(many.map(apply, range(CLIENTS)))
-        print(f"ops of {CLIENTS} clients on {OBJECTS} references, one a request: {total / SECONDS:.0f}/s")
-        until_batched = time.perf_counter() + SECONDS
+            def apply(part: int) -> int:
+                mine, done = References(running), 0
+                while time.perf_counter() < until:
+                    mine.patch("variable", f"object {(part * 7 + done) % OBJECTS}", **ops_of(part, done))
+                    done += 1
+                return done
 
-        def apply_many(part: int) -> int:
-            mine, done = Client(running), 0
-            while time.perf_counter() < until_batched:
-                key = f"object {(part * 7 + done) % OBJECTS}"
-                ops = [{"op": "set", "path": f"/{part % 4}_{n}", "value": done} for n in range(BATCH)]
-                mine.patch("variable", key, op="batch", ops=ops)
-                done += 1
-            return done * BATCH
+            with ThreadPoolExecutor(CLIENTS) as many:
+                return sum(many.map(apply, range(CLIENTS))) / SECONDS
 
-        with ThreadPoolExecutor(CLIENTS) as many:
-            total = sum(many.map(apply_many, range(CLIENTS)))
-        print(f"the same, {BATCH} ops a request: {total / SECONDS:.0f}/s")
+        def several(part: int, done: int) -> dict[str, object]:
+            ops = [{"op": "set", "path": f"/{part % 4}_{n}", "value": done} for n in range(BATCH)]
+            return {"op": "batch", "ops": ops}
+
+        alone = at_once(lambda part, done: {"op": "set", "path": f"/{part}", "value": done})
+        print(f"ops of {CLIENTS} clients on {OBJECTS} references, one a request: {alone:.0f}/s")
+        print(f"the same, {BATCH} ops a request: {at_once(several) * BATCH:.0f}/s")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ all persons.
 """
 
 import argparse
-import asyncio
 import json
 import pickle
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -28,23 +27,27 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from events.platform.settings import Settings, variable_of
 from projectors.cards.card import Card
-from projectors.embedding.embedder import DEFAULT_MODEL
-from retrieval.http.wiring import open_recall
-from retrieval.pool import open_pool
 from retrieval.recall.ask import Ask
 from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked as Common
 from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.linear import Linear, shipped
 from retrieval.recall.ranking.places import candidates_of, ranked
-from retrieval.recall.recall import asked_for
-from tests.bench.retrieval.quality import SETS, Kept, Place, folder_of, scores
+from retrieval.recall.recall import Recall, asked_for
+from tests.bench.retrieval.quality import (
+    SETS,
+    Kept,
+    Orders,
+    Place,
+    chosen_sets,
+    filled,
+    folder_of,
+    scores,
+    with_recall,
+)
 from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.recall_data import Asked, EvalSet, record_of
-from tests.bench.support.stack import eval_data
-from tests.support.stack import start, stop
 
 FOLDS = 5
 _ONE_PERSON = ("lifebench",)
@@ -94,36 +97,23 @@ class Sample:
         return any(word.casefold() in card.content.casefold() for word in self.question.wanted)
 
 
-async def samples_of(settings: Settings, chosen: Sequence[EvalSet]) -> list[Sample]:
-    pool = open_pool(settings, "bench")
-    await pool.open(wait=True)
-    recall = open_recall(settings, pool)
-    recall.warm()
+async def samples_of(recall: Recall, chosen: Sequence[EvalSet]) -> list[Sample]:
     found: list[Sample] = []
     known: dict[UUID, Card] = {}
-    try:
-        for asked in chosen:
-            orders: dict[str, dict[str, int]] = defaultdict(dict)
-            for turn in asked.turns:
-                orders[turn["user_id"]][turn["turn_id"]] = len(orders[turn["user_id"]])
-            for question in asked.questions:
-                ask = Ask(
-                    user_id=question.user_id, query=question.text, now=question.at, as_of=question.at, k=20
-                )
-                seen, _ = await recall.find(ask)
-                order, limit = orders[question.user_id], question.earlier
-                cards = {
-                    card_id: known.setdefault(card_id, card)
-                    for card_id, card in seen.cards.items()
-                    if limit is None or all(order.get(turn, 0) < limit for turn in card.turn_ids)
-                }
-                common = asked_for(seen, ask)
-                terms = {card_id: seen.terms.get(card_id, frozenset()) for card_id in cards}
-                found.append(Sample(asked.name, question, common, seen.evidence, terms, cards))
-            print(f"{asked.name}: {len(asked.questions)} questions", file=sys.stderr, flush=True)
-    finally:
-        await recall.close()
-        await pool.close()
+    for asked in chosen:
+        orders = Orders(asked)
+        for question in asked.questions:
+            ask = Ask(user_id=question.user_id, query=question.text, now=question.at, as_of=question.at, k=20)
+            seen, _ = await recall.find(ask)
+            cards = {
+                card_id: known.setdefault(card_id, card)
+                for card_id, card in seen.cards.items()
+                if orders.may_answer(question, card)
+            }
+            common = asked_for(seen, ask)
+            terms = {card_id: seen.terms.get(card_id, frozenset()) for card_id in cards}
+            found.append(Sample(asked.name, question, common, seen.evidence, terms, cards))
+        print(f"{asked.name}: {len(asked.questions)} questions", file=sys.stderr, flush=True)
     return found
 
 
@@ -243,14 +233,8 @@ def main() -> int:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--keep", type=Path, help="a folder that keeps the found cards for the next run")
     parser.add_argument("--write", type=Path, help="the file of coefficients to write")
-    parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
-    parser.add_argument("--without-sets", nargs="*", default=[], help="sets to measure and not to fit on")
     options = parser.parse_args()
-    chosen = []
-    for name in options.sets:
-        load, parts = SETS[name]
-        if path := eval_data(*parts):
-            chosen.append(load(path))
+    chosen = chosen_sets(options.sets)
     if not chosen:
         return 0
     with folder_of(options.keep) as folder:
@@ -258,14 +242,15 @@ def main() -> int:
         if kept_samples.exists():
             samples: list[Sample] = pickle.loads(kept_samples.read_bytes())
         else:
-            samples = collected(folder, chosen)
+            with filled(Kept(folder), chosen) as settings:
+                samples = with_recall(settings, lambda recall: samples_of(recall, chosen))
             kept_samples.write_bytes(pickle.dumps(samples))
     samples = [sample for sample in samples if sample.name in options.sets]
     given = {name for sample in samples for each in sample.candidates for name in each.features}
-    names = sorted(given - set(_CHOSEN) - set(options.without))
+    names = sorted(given - set(_CHOSEN))
     model = shipped()
     fixed = {name: model.coefficients.get(name, 0.0) for name in _CHOSEN}
-    choices = choices_of([each for each in samples if each.name not in options.without_sets], names)
+    choices = choices_of(samples, names)
     held_out = []
     for fold in range(FOLDS):
         values = fit(choices, fold)
@@ -288,27 +273,6 @@ def main() -> int:
         }
         options.write.write_text(json.dumps(document, indent=2) + "\n")
     return 0
-
-
-def collected(folder: Path, chosen: Sequence[EvalSet]) -> list[Sample]:
-    kept = Kept(folder)
-    patient: dict[str, Any] = {
-        f"{name}_deadline_ms": 20_000 for name in ("semantic", "tags", "fuzzy", "time", "graph")
-    }
-    running = start(folder / "data", **{variable_of("embed_model"): DEFAULT_MODEL})
-    try:
-        for asked in chosen:
-            kept.push(running, asked)
-        settings = replace(
-            Settings(),
-            **patient,
-            quarantine_over_ms=100_000,
-            database_url=running.admin_database_url,
-            redis_url=running.redis_url,
-        )
-        return asyncio.run(samples_of(settings, chosen))
-    finally:
-        stop(running)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Prints the quality of recall on every evaluation set, beside plain floors over the same turns.
 
-    CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/quality.py [--sets beam …] [--keep FOLDER] [--categories]
+    CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/quality.py [--sets beam …] [--keep FOLDER]
 
 The columns are Cardlog (`ours`), BM25, BM25 of the user's turns alone, vectors (`dense`), and BM25 with vectors by
 reciprocal ranks (`RRF`). The rows are how often the first place is right; evidence recall at 5, 10 and 20; for changed
@@ -19,13 +19,13 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import psycopg
@@ -33,6 +33,7 @@ from pgvector.psycopg import register_vector
 
 from events.platform.database import statement
 from events.platform.settings import Settings, variable_of
+from projectors.cards.card import Card
 from projectors.embedding.embedder import DEFAULT_MODEL, Embedder, Vectors, open_embedder
 from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall
@@ -47,7 +48,9 @@ from tests.bench.support.recall_data import Asked, EvalSet, lifebench, locomo, m
 from tests.bench.support.revision_data import everyday, statebench
 from tests.bench.support.stack import eval_data
 from tests.support.stack import start, stop
+from tests.support.waiting import PATIENT
 
+T = TypeVar("T")
 CUTS = (5, 10, 20)
 SYSTEMS = ("ours", "BM25", "BM25 user", "dense", "RRF")
 SETS: dict[str, tuple[Callable[[Path], EvalSet], tuple[str, ...]]] = {
@@ -132,11 +135,24 @@ def _holds(text: str, words: Sequence[str]) -> bool:
     return any(word.casefold() in folded for word in words)
 
 
+class Orders:
+    """The places of the turns of a set, each in the list of its user."""
+
+    def __init__(self, asked: EvalSet) -> None:
+        self._of: dict[str, dict[str, int]] = defaultdict(dict)
+        for turn in asked.turns:
+            of_user = self._of[turn["user_id"]]
+            of_user[turn["turn_id"]] = len(of_user)
+
+    def may_answer(self, question: Asked, card: Card) -> bool:
+        """True when all turns of the card are among those that may answer."""
+        order, limit = self._of[question.user_id], question.earlier
+        return limit is None or all(order.get(turn, 0) < limit for turn in card.turn_ids)
+
+
 async def ours(recall: Recall, asked: EvalSet) -> list[Answer]:
     """The places of Cardlog's answers, one list for each question."""
-    orders: dict[str, dict[str, int]] = defaultdict(dict)
-    for turn in asked.turns:
-        orders[turn["user_id"]][turn["turn_id"]] = len(orders[turn["user_id"]])
+    orders = Orders(asked)
     answers = []
     for question in asked.questions:
         most = max(CUTS)
@@ -149,12 +165,10 @@ async def ours(recall: Recall, asked: EvalSet) -> list[Answer]:
                 k=most if question.earlier is None else _DEEPER * most,
             )
         )
-        order = orders[question.user_id]
         places = [
             Place(tuple(each.card.turn_ids), each.card.content, each.perhaps_no_longer is not None)
             for each in answer.cards
-            if question.earlier is None
-            or all(order.get(turn, 0) < question.earlier for turn in each.card.turn_ids)
+            if orders.may_answer(question, each.card)
         ]
         answers.append(places[:most])
     return answers
@@ -200,21 +214,14 @@ def floors(
     return found
 
 
-def show(asked: EvalSet, answers: Sequence[dict[str, dict[str, float]]], *, categories: bool) -> None:
+def show(asked: EvalSet, answers: Sequence[dict[str, dict[str, float]]]) -> None:
     print(PROVENANCE[asked.name].line(asked.name))
     print(f"{'':<36}{'n':>6}" + "".join(f"{name:>11}" for name in SYSTEMS))
-    groups: dict[str, list[int]] = {"all": []}
-    for number, question in enumerate(asked.questions):
-        groups["all"].append(number)
-        if categories:
-            groups.setdefault(question.category, []).append(number)
-    for group, numbers in groups.items():
-        measures = dict.fromkeys(name for n in numbers for name in answers[n]["ours"])
-        for measure in measures:
-            rows = [answers[n] for n in numbers if measure in answers[n]["ours"]]
-            means = [np.mean([row[system].get(measure, np.nan) for row in rows]) for system in SYSTEMS]
-            line = "".join(f"{mean:>11.3f}" for mean in means)
-            print(f"  {group + ': ' + measure:<34}{len(rows):>6}{line}", flush=True)
+    for measure in dict.fromkeys(name for answer in answers for name in answer["ours"]):
+        rows = [answer for answer in answers if measure in answer["ours"]]
+        means = [np.mean([row[system].get(measure, np.nan) for row in rows]) for system in SYSTEMS]
+        line = "".join(f"{mean:>11.3f}" for mean in means)
+        print(f"  {measure:<34}{len(rows):>6}{line}", flush=True)
 
 
 class Kept:
@@ -296,18 +303,50 @@ def of_users(asked: EvalSet, most: int | None) -> EvalSet:
     )
 
 
-async def answers_of(
-    settings: Settings, chosen: Sequence[EvalSet]
-) -> list[tuple[list[Answer], list[dict[str, float]]]]:
-    pool = open_pool(settings, "bench")
-    await pool.open(wait=True)
-    recall = open_recall(settings, pool)
-    recall.warm()
+def chosen_sets(names: Sequence[str], users: int | None = None) -> list[EvalSet]:
+    """The named sets that the folder of evaluation data holds."""
+    found = []
+    for name in names:
+        load, parts = SETS[name]
+        if path := eval_data(*parts):
+            found.append(of_users(load(path), users))
+    return found
+
+
+@contextmanager
+def filled(kept: Kept, chosen: Sequence[EvalSet], model: str = DEFAULT_MODEL) -> Iterator[Settings]:
+    """Pushes the sets into the stack of a folder. Yields the settings of a recall that waits for every channel."""
+    patient: dict[str, Any] = {name: value for name, value in PATIENT.items() if name.endswith("_ms")}
+    running = start(kept.folder / "data", **{variable_of("embed_model"): model})
     try:
-        return [(await ours(recall, asked), await prompts(recall, asked)) for asked in chosen]
+        for asked in chosen:
+            kept.push(running, asked)
+        yield replace(
+            Settings(),
+            **patient,
+            embed_model=model,
+            database_url=running.admin_database_url,
+            redis_url=running.redis_url,
+        )
     finally:
-        await recall.close()
-        await pool.close()
+        stop(running)
+
+
+def with_recall(settings: Settings, work: Callable[[Recall], Coroutine[Any, Any, T]]) -> T:
+    """Returns the result of ``work`` on the recall of the service, in this process."""
+
+    async def run() -> T:
+        pool = open_pool(settings, "bench")
+        await pool.open(wait=True)
+        recall = open_recall(settings, pool)
+        recall.warm()
+        try:
+            return await work(recall)
+        finally:
+            await recall.close()
+            await pool.close()
+
+    return asyncio.run(run())
 
 
 def main() -> int:
@@ -320,44 +359,25 @@ def main() -> int:
     parser.add_argument(
         "--model", default=DEFAULT_MODEL, help="the embedding model; a folder is for one model"
     )
-    parser.add_argument("--categories", action="store_true", help="also by the category of the question")
     options = parser.parse_args()
-    chosen = []
-    for name in options.sets:
-        load, parts = SETS[name]
-        if path := eval_data(*parts):
-            chosen.append(of_users(load(path), options.users))
+    chosen = chosen_sets(options.sets, options.users)
     if not chosen:
         return 0
-    patient: dict[str, Any] = {
-        f"{name}_deadline_ms": 20_000 for name in ("semantic", "tags", "fuzzy", "time", "graph")
-    }
-    with folder_of(options.keep) as folder:
-        kept = Kept(folder)
-        running = start(folder / "data", **{variable_of("embed_model"): options.model})
-        try:
-            for asked in chosen:
-                kept.push(running, asked)
-            settings = replace(
-                Settings(),
-                **patient,
-                quarantine_over_ms=100_000,
-                embed_model=options.model,
-                database_url=running.admin_database_url,
-                redis_url=running.redis_url,
-            )
-            found = asyncio.run(answers_of(settings, chosen))
-            embedder = open_embedder(options.model)
-            vectors = kept.vectors(running.admin_database_url, embedder)
-            beside = [kept.floors(asked, vectors, embedder.embed_question) for asked in chosen]
-        finally:
-            stop(running)
-    for asked, (answers, shown), others in zip(chosen, found, beside, strict=True):
+
+    async def answers(recall: Recall) -> list[tuple[list[Answer], list[dict[str, float]]]]:
+        return [(await ours(recall, asked), await prompts(recall, asked)) for asked in chosen]
+
+    with folder_of(options.keep) as folder, filled(kept := Kept(folder), chosen, options.model) as settings:
+        found = with_recall(settings, answers)
+        embedder = open_embedder(options.model)
+        vectors = kept.vectors(settings.database_url, embedder)
+        beside = [kept.floors(asked, vectors, embedder.embed_question) for asked in chosen]
+    for asked, (places, shown), others in zip(chosen, found, beside, strict=True):
         rows = [
             {"ours": scores(question, answer) | prompt, **floor}
-            for question, answer, prompt, floor in zip(asked.questions, answers, shown, others, strict=True)
+            for question, answer, prompt, floor in zip(asked.questions, places, shown, others, strict=True)
         ]
-        show(asked, rows, categories=options.categories)
+        show(asked, rows)
     return 0
 
 

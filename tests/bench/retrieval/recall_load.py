@@ -15,7 +15,6 @@ import random
 import sys
 import time
 from collections import Counter
-from statistics import quantiles
 
 import orjson
 import psutil
@@ -24,6 +23,7 @@ import uvloop
 
 from tests.bench.deploy.way import question, turns, until_visible, xadd
 from tests.bench.support.stack import measured_stack
+from tests.bench.support.timing import cuts, told
 from tests.support.stack import Running
 
 USERS, HISTORY = 100, 5_000
@@ -38,13 +38,10 @@ class Tally:
         self.errors: Counter[str] = Counter()
 
     def report(self, title: str) -> None:
-        cuts = quantiles(self.ms, n=100, method="inclusive")
+        told(title, self.ms)
         bad = {name: count for name, count in self.statuses.items() if not name.endswith(" ok")}
-        sys.stdout.write(
-            f"{title:<28}{len(self.ms):>6} answers, p50 {cuts[49]:.1f}, p95 {cuts[94]:.1f}, p99 {cuts[98]:.1f} ms, "
-            f"errors {sum(self.errors.values())} {dict(self.errors) or ''}, channels not ok {bad or 'none'}\n"
-        )
-        sys.stdout.flush()
+        errors = f"{sum(self.errors.values())} {dict(self.errors) or ''}"
+        print(f"errors {errors}, channels not ok {bad or 'none'}", flush=True)
 
 
 class Wire:
@@ -137,10 +134,10 @@ async def watch(running: Running, seconds: float) -> None:
             if len(lags) % 10 == 1:  # to look at all pages takes a large part of a second
                 memory.append(await asyncio.to_thread(_resident, running.process.pid))
             await asyncio.sleep(1)
-    cuts = quantiles(lags, n=100, method="inclusive")
-    sys.stdout.write(
-        f"cards behind: p50 {cuts[49]:.3f}, p95 {cuts[94]:.3f}, most {max(lags):.3f} s; memory "
-        f"{memory[len(memory) // 10]} MB after a tenth, {memory[len(memory) // 2]} halfway, {memory[-1]} at the end\n"
+    p50, p95, _ = cuts(lags)
+    print(
+        f"cards behind: p50 {p50:.3f}, p95 {p95:.3f}, most {max(lags):.3f} s; memory {memory[len(memory) // 10]} MB "
+        f"after a tenth, {memory[len(memory) // 2]} halfway, {memory[-1]} at the end"
     )
 
 

@@ -18,7 +18,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 
 import numpy as np
@@ -54,6 +53,7 @@ from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.copies import multiply
 from tests.bench.support.history import fill
 from tests.bench.support.stack import new_database
+from tests.bench.support.timing import cuts, told
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TIMES = ("last month", "in March 2025", "yesterday", "上个月", "in 2025")
@@ -188,9 +188,8 @@ async def ask(
 def report(title: str, found: dict[str, list[float]]) -> None:
     print(f"{title}, {len(found['recall'])} questions")
     for name, times in found.items():
-        cuts = quantiles(times, n=100, method="inclusive") if len(times) > 1 else times * 99
-        print(f"  {name:<22}{cuts[49]:>9.1f}{cuts[94]:>9.1f}{cuts[98]:>9.1f}  n={len(times)}")
-    p95 = [quantiles(found[name], n=100, method="inclusive")[94] for name in ("recall", "slowest")]
+        told(name, times)
+    p95 = [cuts(found[name])[1] for name in ("recall", "slowest")]
     print(f"  p95 over its slowest channel: {p95[0] / p95[1]:.2f} (goal 1.5)", flush=True)
 
 
@@ -236,12 +235,7 @@ def main() -> int:
     parser.add_argument("--heavy", type=int, default=0)
     parser.add_argument("--copies", type=int, default=1, help="write the heavy user's cards so many times")
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--url", help="a database that is filled already")
     options = parser.parse_args()
-    print(f"{'ms':<24}{'p50':>9}{'p95':>9}{'p99':>9}")
-    if options.url:
-        run(options.url, Settings().redis_url, options.questions, options.heavy)
-        return 0
     with (
         tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder,
         EmbeddedPostgres(Path(folder) / "postgres") as server,

@@ -24,7 +24,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ from deploy.embedded.redis import EmbeddedRedis
 from events.platform.database import Connection, connect
 from tests.bench.retrieval.recall_speed import ask, patient, prepare, questions_of, settle, vectors_of
 from tests.bench.support.copies import columns_of, multiply
+from tests.bench.support.timing import cuts
 
 COPIES = 100
 USERS = 10_000
@@ -182,10 +182,9 @@ def processor_s(server: EmbeddedPostgres) -> float:
         time.sleep(0.1)
 
 
-def cuts(times: list[float]) -> list[float]:
+def two(times: list[float]) -> list[float]:
     """p50 and p95."""
-    found = quantiles(times, n=100, method="inclusive")
-    return [round(found[49], 1), round(found[94], 1)]
+    return [round(each, 1) for each in cuts(times)[:2]]
 
 
 def measure(folder: Path, cards: int, signs: bool) -> dict[str, Any]:
@@ -211,15 +210,15 @@ def measure(folder: Path, cards: int, signs: bool) -> dict[str, Any]:
             forget(folder)
             server.start()
             settings = patient(server.url, queue.url)
-            found["cold ms"] = cuts(uvloop.run(ask(settings, asked, warmed=0))["recall"])
+            found["cold ms"] = two(uvloop.run(ask(settings, asked, warmed=0))["recall"])
             before = processor_s(server)
             warm = uvloop.run(ask(settings, asked * 2, warmed=0))
-            found["warm ms"] = cuts(warm["recall"])
+            found["warm ms"] = two(warm["recall"])
             found["postgres ms"] = round((processor_s(server) - before) * 1000 / len(warm["recall"]), 2)
             found["service ms"] = round(warm["processor time"][0], 2)
             with connect(server.url, application="bench") as connection:
                 found["churn"] = churn(connection, cards // 100)
-                found["after churn ms"] = cuts(uvloop.run(ask(settings, asked, warmed=0))["recall"])
+                found["after churn ms"] = two(uvloop.run(ask(settings, asked, warmed=0))["recall"])
                 if signs:
                     texts = [text for _, text in asked[:10]]
                     found["index recall"] = round(index_recall(connection, texts), 3)

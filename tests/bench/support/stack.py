@@ -2,12 +2,15 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
-from events.platform.database import connect, migrate
+from events.platform.database import connect, migrate, see_tenant_of
 from events.platform.settings import Settings, variable_of
+from events.store import authentication, log
+from events.types.envelope import NewEvent, Payload, uuid7
 from tests.support.databases import execute, url_of
 from tests.support.stack import Running, start, stop
 
@@ -23,6 +26,24 @@ def measured_stack(**environment: str) -> Iterator[Running]:
             yield running
         finally:
             stop(running)
+
+
+def event_of(user: str, payload: Payload, at: datetime, stream: str = "s") -> NewEvent:
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream=stream, payload=payload, occurred_at=at, actor="bench"
+    )
+
+
+def append(running: Running, events: Sequence[NewEvent], batch: int = 500) -> None:
+    """Appends events of one user straight to the log of a stack, in transactions of a few."""
+    authentication.use_file(running.ready("log_key_file"))
+    with connect(running.admin_database_url, application="bench") as connection:
+        for first in range(0, len(events), batch):
+            with connection.transaction():
+                see_tenant_of(connection, events[0].user_id)
+                log.append(connection, events[first : first + batch])
+        log.announce(connection)
+    authentication.use(None)
 
 
 def new_database(server: str, name: str) -> str:

@@ -14,13 +14,12 @@ from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.generations.generations import Generation, ensure_live
 from projectors.generations.projector import ProjectorBlockedError
-from tests.support.events.turns import turn
+from tests.support.events.turns import neighbours, turn
 from tests.support.projectors.parking import (
     Ledger,
     append_raw,
     drain,
     entries,
-    neighbours,
     noted,
     parked,
     runner_of,

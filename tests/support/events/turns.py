@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from events.types.codec import describe
-from events.types.envelope import Event, NewEvent, Payload, uuid7
+from events.types.envelope import Event, NewEvent, Payload, partition_of, uuid7
 from events.types.turns import TurnRecorded
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -37,3 +37,9 @@ def stored(payload: Payload, **envelope: Any) -> Event:
         "actor": "test", "causation_id": None, "correlation_id": None, "payload": payload,
     }  # fmt: skip
     return Event(**usual | envelope)
+
+
+def neighbours(count: int) -> list[str]:
+    """Users of one partition."""
+    wanted = partition_of("seed")
+    return [user for user in (f"user{n}" for n in range(10_000)) if partition_of(user) == wanted][:count]

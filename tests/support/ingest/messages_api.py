@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.extractor_port import CardEvent, RecordedTurn, SessionBatch
 from ingest.extraction.rules.extractor import RulesExtractor
 from tests.support.events.turns import recorded
+from tests.support.web import Handler
 
 _TURN = re.compile(r"<turn ([^<>]*)>([^<>]*)</turn>")
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
@@ -103,10 +104,10 @@ class MessagesApi:
         self._lock = threading.Lock()
         api = self
 
-        class Handler(_Handler):
+        class Own(_Handler):
             owner = api
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -169,15 +170,13 @@ class MessagesApi:
         }
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one packet: waiting for the acknowledgement of the first costs 40 ms
-    disable_nagle_algorithm = True
+    wbufsize = -1  # head and body in one packet
     owner: MessagesApi
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("content-length") or 0)
-        body = json.loads(self.rfile.read(length))
+        body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)))
         request = Request(body, self._key(), time.monotonic())
         if self.path.partition("?")[0] != self.owner.path:
             self._send(404, _error("not_found_error", self.path))
@@ -257,9 +256,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Prints nothing. Tests read ``requests``."""
 
 
 def _error(kind: str, message: str) -> bytes:

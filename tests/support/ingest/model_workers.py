@@ -18,6 +18,7 @@ from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from tests.support.events import turns
 from tests.support.events.turns import NOW, recorded
+from tests.support.waiting import working
 
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn", "Lyon", "Nice")
 
@@ -26,14 +27,8 @@ TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn", "
 def reading(settings: Settings, name: str = "one") -> Iterator[threading.Event]:
     """Runs a worker. Setting the event stops it."""
     stop = threading.Event()
-    thread = threading.Thread(target=create_extractor_worker(settings, stop.is_set, name).run)
-    thread.start()
-    try:
+    with working(create_extractor_worker(settings, stop.is_set, name).run, stop):
         yield stop
-    finally:
-        stop.set()
-        thread.join(30)
-        assert not thread.is_alive()
 
 
 def turn(user: str, text: str, number: int, *, session: str = "s", gap_s: float = 1.0) -> NewEvent:
@@ -110,9 +105,3 @@ def waits(connection: Connection, because: str) -> Callable[[], bool]:
 def runs(connection: Connection) -> bool:
     said = report(connection)
     return said is not None and said.state == "running"
-
-
-def neighbours(count: int) -> list[str]:
-    """Users of one partition."""
-    wanted = partition_of("seed")
-    return [user for user in (f"user{n}" for n in range(10_000)) if partition_of(user) == wanted][:count]

@@ -105,9 +105,3 @@ def drain(runner: Runner, connection: Connection) -> int:
     while passed := runner.step(connection):
         total += passed
     return total
-
-
-def neighbours(count: int) -> list[str]:
-    """Users of one partition."""
-    wanted = partition_of("seed")
-    return [user for user in (f"user{n}" for n in range(10_000)) if partition_of(user) == wanted][:count]

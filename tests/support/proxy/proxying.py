@@ -4,9 +4,9 @@ import json
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from events.platform.settings import Settings
 from retrieval.proxy.proxy import create_app
 from tests.support.connections import healthy
 from tests.support.waiting import eventually
+from tests.support.web import loopback
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 SAID = "Du wohnst in Köln, 你好."
@@ -56,51 +57,30 @@ class Model:
         return json.loads(self.seen[-1][2])
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each answer waits 40 ms for an acknowledgement
-    model: Model
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        model = self.model
-        model.seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
-        self.send_response(model.status)
-        self.send_header("content-type", model.kind)
-        self.send_header("x-request-id", "req_1")
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
-        try:
-            for chunk in filter(None, model.chunks):
-                if model.next is not None:
-                    model.next.acquire(timeout=30)
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
-            if not model.breaks_off:
-                self.wfile.write(b"0\r\n\r\n")
-        except OSError:
-            pass
-        self.close_connection = model.breaks_off
-
-    do_GET = do_POST
-
-    def log_message(self, *_: object) -> None:
-        return
-
-
 @contextmanager
 def modelling() -> Iterator[Model]:
     """A server of a model."""
-    handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    handler.model = Model(f"http://127.0.0.1:{server.server_port}")  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield handler.model  # type: ignore[attr-defined]
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    model = Model("")
+
+    def respond(request: BaseHTTPRequestHandler, body: bytes) -> None:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        model.seen.append((request.path, headers, body))
+        request.send_response(model.status)
+        request.send_header("content-type", model.kind)
+        request.send_header("x-request-id", "req_1")
+        request.send_header("transfer-encoding", "chunked")
+        request.end_headers()
+        with suppress(OSError):
+            for chunk in filter(None, model.chunks):
+                if model.next is not None:
+                    model.next.acquire(timeout=30)
+                request.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+            if not model.breaks_off:
+                request.wfile.write(b"0\r\n\r\n")
+        request.close_connection = model.breaks_off
+
+    with loopback(respond, "HTTP/1.1") as model.url:
+        yield model
 
 
 @contextmanager

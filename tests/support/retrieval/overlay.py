@@ -1,7 +1,6 @@
 """A recall service, and turns at every stage of their way."""
 
 import asyncio
-import threading
 from typing import Any
 
 from redis import Redis
@@ -11,8 +10,6 @@ from events.platform.settings import Settings
 from events.resources.resource import plain
 from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
-from ingest.recording.recorder import Recorder
-from ingest.recording.turn_queue import TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
@@ -20,6 +17,7 @@ from retrieval.http.questions import RecallIn, ask_of
 from retrieval.http.resources import recalled
 from retrieval.http.wiring import open_recall
 from retrieval.pool import open_pool
+from tests.support.ingest.recorder import queue_of, recording, settled
 from tests.support.streams import add
 from tests.support.waiting import eventually
 
@@ -39,17 +37,8 @@ class Memory:
         return add(self.redis, "turns", {"user_id": user, "text": text, **fields})
 
     def record(self) -> None:
-        stop = threading.Event()
-        worker = threading.Thread(target=Recorder(self.settings, "r", stop.is_set).run)
-        worker.start()
-        queue = TurnQueue(
-            Redis.from_url(self.settings.redis_url), self.settings.turns_stream, self.settings.consumer_group
-        )
-        try:
-            eventually(lambda: (found := queue.depth()).waiting == found.pending == 0)
-        finally:
-            stop.set()
-            worker.join(10)
+        with recording(self.settings):
+            eventually(lambda: settled(queue_of(self.settings)))
 
     def extract(self) -> None:
         worker = ExtractorWorker(self.settings, RulesExtractor(), lambda: False)

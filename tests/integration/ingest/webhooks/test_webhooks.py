@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import orjson
@@ -25,6 +25,7 @@ from ingest.webhooks.targets import TargetError, checked_url, is_public, new_sec
 from ingest.webhooks.worker import Webhooks
 from tests.support.projectors.folding import NOW, count, event, moved, noted, settings_of
 from tests.support.waiting import PATIENT, eventually
+from tests.support.web import loopback, send
 
 Got = list[tuple[dict[str, str], bytes]]
 SAID = TurnRecorded(
@@ -39,28 +40,14 @@ def target(*statuses: int, answering: threading.Event | None = None) -> Iterator
     got: Got = []
     left = list(statuses)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            if answering is not None:
-                answering.wait(60)
-            self.send_response(left.pop(0) if left else 204)
-            self.send_header("location", f"http://127.0.0.1:{server.server_port}/moved")
-            self.end_headers()
+    def respond(request: BaseHTTPRequestHandler, body: bytes) -> None:
+        got.append(({name.lower(): value for name, value in request.headers.items()}, body))
+        if answering is not None:
+            answering.wait(60)
+        send(request, left.pop(0) if left else 204, b"", location=f"{url}/moved")
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/hook?of=ada", got
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with loopback(respond) as url:
+        yield f"{url}/hook?of=ada", got
 
 
 class Hooked:

@@ -1,12 +1,28 @@
 """Alerts: contradictions, and cards that are old enough to ask about."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
 from projectors.cards.card import StoredCard
 from retrieval.cards.alerts import aging, contradictions, outdated
-from tests.support.retrieval.card_rows import NOW, state
+from tests.support.cards import card
+
+NOW = datetime(2026, 5, 8, tzinfo=UTC)
+
+
+def state(value: str, **more: Any) -> StoredCard:
+    """A single-valued residence of the user, verified at :data:`NOW`. ``more`` changes fields."""
+    usual: dict[str, Any] = {
+        "card_id": uuid5(NAMESPACE_OID, f"{value} {more}"),
+        "concept_key": "residence",
+        "value": value,
+        "cardinality": "single_value",
+        "last_verified": NOW,
+    }
+    return card(**usual | more)
 
 
 def test_two_current_values_of_one_concept_contradict_each_other() -> None:

@@ -328,3 +328,10 @@ def test_a_correction_means_the_last_sentence_or_one_with_another_value() -> Non
     dentist = "My dentist is on the 3rd. Remind me to bring the form."
     assert mended("When is my dentist?", dentist, "no wait, it's the 5th")
     assert not mended("我报了哪个陶艺课？", "我报了陶艺课。钱先用卡付。", "不对，用现金。")
+
+
+def test_the_time_of_a_plan_is_no_part_of_its_topic() -> None:
+    plan = episode(1, "My flight to Rome is next Friday at 9am.", said_at=EARLIER)
+    assert ended(
+        "what is coming up?", plan, episode(2, "The flight to Rome was cancelled.", said_at=LATER)
+    ) == {1: 2}

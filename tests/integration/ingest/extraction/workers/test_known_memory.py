@@ -24,10 +24,11 @@ from ingest.extraction.known_cards import KnownCards
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.workers.reextraction import Reextraction, ReextractionFilter, past_extractions
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from tests.support.events.turns import neighbours
 from tests.support.ingest.claude import event, said, state
 from tests.support.ingest.known import NOW, event_with, origin, planned, stated
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
-from tests.support.ingest.model_workers import caught_up, events_of, neighbours, reading, turn
+from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
 from tests.support.waiting import eventually
 
 ANA = partition_of("ana")

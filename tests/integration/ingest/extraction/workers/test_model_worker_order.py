@@ -16,6 +16,7 @@ from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers import partition_assignment
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from tests.support.events.turns import neighbours
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.ingest.model_workers import (
     behind,
@@ -23,7 +24,6 @@ from tests.support.ingest.model_workers import (
     events_of,
     extracted,
     moves,
-    neighbours,
     reading,
     runs,
     turn,

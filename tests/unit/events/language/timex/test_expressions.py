@@ -4,12 +4,33 @@
 """
 
 from datetime import datetime
+from typing import Literal
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from events.language.timex import find
-from tests.support.events.moments import NOW, TAIPEI, only, shown
+from events.language.timex import Found, find
 from tests.support.tables import examples, rows, texts
+
+TAIPEI = ZoneInfo("Asia/Taipei")
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=TAIPEI)
+
+
+def only(text: str, reading: Literal["statement", "question"] = "statement") -> Found:
+    """Returns the one expression of ``text`` that is no mere length."""
+    dated = [found for found in find(text, NOW, reading=reading) if found.kind != "duration"]
+    assert len(dated) == 1, [found.text for found in dated]
+    return dated[0]
+
+
+def shown(moment: datetime | None) -> str | None:
+    """Formats a time exactly and briefly: a date at midnight, else a date and time."""
+    if moment is None:
+        return None
+    assert moment.tzinfo is TAIPEI
+    plain = moment.replace(tzinfo=None)
+    midnight = plain == plain.replace(hour=0, minute=0, second=0)
+    return plain.date().isoformat() if midnight else plain.isoformat(" ")
 
 
 @pytest.mark.parametrize(("text", "start", "end"), rows(__file__, "intervals.txt"))
