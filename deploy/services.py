@@ -148,7 +148,7 @@ def _dimension_of(settings: Settings, model: str) -> int:
 def _planner(settings: Settings) -> Planner:
     @cache
     def planner() -> Planner:
-        from projectors.vectors.plan import ModePlanner  # noqa: PLC0415 - as above
+        from projectors.rebuild.reembedding import ModePlanner  # noqa: PLC0415 - as above
 
         return ModePlanner(settings)
 

@@ -34,7 +34,7 @@ from ingest.erasure import tombstones
 from ingest.erasure.erasure import Eraser, ErasureRefusedError
 from ingest.erasure.subjects import replay
 from projectors.generations.generations import ensure_live
-from projectors.kafka.topic import require_kafka
+from projectors.kafka.broker import require_kafka
 from projectors.registry import derived, projectors
 
 logger = logging.getLogger(__name__)

@@ -37,7 +37,7 @@ _MODULES = (
     "ingest.recording.recorder",
     "ingest.references.proposer",
     "ingest.webhooks.worker",
-    "projectors.rebuild.reembedding_worker",
+    "projectors.rebuild.request_workers",
     "projectors.runner",
     "retrieval.http.read_api",
     "pydantic.v1",

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import ClassVar
 from uuid import UUID
 
 from events.people.judgement import PROPOSING, TYPES
@@ -32,11 +31,6 @@ class PeopleProjector(Projector):
     prefix = "people_"
     types = READ_TYPES
     rest_s = UNHURRIED_S
-    scripts: ClassVar = {
-        "tables": ("tables",),
-        "indexes": ("index_mentions_handle",),
-        "statistics": ("analyze",),
-    }
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         # A withdrawal takes back what came before it, so the events are folded in runs.

@@ -1,7 +1,6 @@
 """The problems projector. It folds the events of problems into their present state, one user at a time."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
@@ -25,11 +24,6 @@ class ProblemsProjector(Projector):
     prefix = "problems_"
     types = TYPES
     rest_s = UNHURRIED_S
-    scripts: ClassVar = {
-        "tables": ("tables",),
-        "indexes": ("index_problems_active",),
-        "statistics": ("analyze",),
-    }
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         told = [event for event in events if isinstance(event.payload, PROBLEM_EVENTS)]

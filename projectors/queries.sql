@@ -310,7 +310,7 @@ WHERE c.relkind = 'r' AND (
 ORDER BY n.nspname = 'pg_catalog', n.nspname, c.relname;
 
 -- name: tables_of
-SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind = 'r' AND n.nspname = %(schema)s ORDER BY c.relname;
 
 -- name: scrub_done

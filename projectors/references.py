@@ -1,7 +1,6 @@
 """The references projector. It folds the events of references into their present values."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
@@ -36,11 +35,6 @@ class ReferencesProjector(Projector):
     package = "projectors"
     prefix = "references_"
     types = TYPES | {cls.__name__ for cls in _OTHERS}
-    scripts: ClassVar = {
-        "tables": ("tables",),
-        "indexes": ("index_objects_owner", "index_proposals_waiting", "index_members_member"),
-        "statistics": ("analyze",),
-    }
     rest_s = UNHURRIED_S  # a read takes the present value from the log, so the tables need not follow each op
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:

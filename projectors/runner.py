@@ -18,7 +18,7 @@ from events.store.feed import Feed, LogFeed
 from projectors import parking
 from projectors.backlog import Backlog
 from projectors.generations.generations import difference, ensure_live, hold_live, use_schema
-from projectors.generations.projector import Deferring, Projector, ProjectorBlockedError
+from projectors.generations.projector import Projector, ProjectorBlockedError
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class Runner(LogWorker):
         counts settled cards, too.
         """
         folded = self._fold(connection)
-        if folded.more or not isinstance(self._projector, Deferring):
+        if folded.more or self._projector.deferred is None:
             return replace(folded, note=self._note)
         with connection.transaction():
             if hold_live(connection, self._projector.name) is None:
@@ -96,11 +96,10 @@ class Runner(LogWorker):
             generation = hold_live(connection, self._projector.name)
             if generation is None:
                 return RoundResult()
-            if isinstance(self._projector, Deferring):
+            if (deferred := projector.deferred) is not None:
                 progress = generation.processor.progress(connection).values()
-                if sum(head - position for position, head in progress) > self._projector.defer_above:
-                    deferring = True
-                    projector, limit = self._projector.deferred, self._projector.defer_partitions
+                if sum(head - position for position, head in progress) > projector.defer_above:
+                    deferring, limit, projector = True, projector.defer_partitions, deferred
 
             def fold(batches: Batches) -> None:
                 use_schema(connection, self._projector.name)

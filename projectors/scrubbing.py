@@ -76,7 +76,7 @@ def scrub(settings: Settings) -> ScrubResult:
         [(began,)] = owner.execute(statement(_PACKAGE, "scrub_began")).fetchall()
         for projector in projectors(settings):
             _step(done, f"rebuild {projector.name}", partial(_rebuild, settings, owner, projector))
-        _step(done, "write small tables anew", lambda: _write_anew(owner))
+        _step(done, "write small tables anew", lambda: _vacuum(owner, "small_tables"))
         _step(done, "move the write-ahead log on", lambda: _move_log_on(owner))
         _step(done, "write the Redis file anew", lambda: _rewrite(settings))
         if done.complete:
@@ -109,23 +109,18 @@ def _rebuild(settings: Settings, owner: Connection, projector: Projector) -> Non
     except ProjectorBlockedError as error:
         # Without the embedding model nothing can be embedded, but the tables can be copied under a lock.
         logger.warning("%s cannot be rebuilt, so its tables are locked and copied: %s", projector.name, error)
-        _vacuum(owner, [(projector.name, table) for table in _tables(owner, projector.name)])
+        _vacuum(owner, "tables_of", schema=projector.name)
     for each in list_generations(owner, projector.name):
         if each.status == "retired":
             drop(owner, projector.name, each.number)
 
 
-def _write_anew(owner: Connection) -> None:
-    names = owner.execute(statement(_PACKAGE, "small_tables")).fetchall()
-    _vacuum(owner, [(schema, table) for schema, table in names])
+def _vacuum(owner: Connection, name: str, **names: object) -> None:
+    """Copies the tables that a statement names into new files without their deleted rows.
 
-
-def _tables(owner: Connection, schema: str) -> list[str]:
-    return [row[0] for row in owner.execute(statement(_PACKAGE, "tables_of"), {"schema": schema})]
-
-
-def _vacuum(owner: Connection, tables: list[tuple[str, str]]) -> None:
-    """Copies each table into a new file without its deleted rows. A lock is waited for only a short time at once."""
+    A lock is waited for only a short time at once.
+    """
+    tables = owner.execute(statement(_PACKAGE, name), names).fetchall()
     owner.execute(statement(_PACKAGE, "lock_timeout"), {"timeout": _LOCK_TIMEOUT})
     for schema, table in tables:
         for attempt in range(_LOCK_ATTEMPTS):

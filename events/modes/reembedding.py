@@ -27,7 +27,7 @@ class ReembeddingPlan:
 
 
 Planner = Callable[..., ReembeddingPlan]
-"""Tells the cost of a re-embedding of a user's mode: see :class:`projectors.vectors.plan.ModePlanner`."""
+"""Tells the cost of a re-embedding of a user's mode: see :class:`projectors.rebuild.reembedding.ModePlanner`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,15 +89,6 @@ def wrapped_keys(connection: Connection, users: Collection[str]) -> dict[str, by
     return {user: bytes(wrapped) for user, wrapped in rows}
 
 
-def salts_and_keys(
-    connection: Connection, partitions: Sequence[int], positions: Sequence[int], users: Sequence[str]
-) -> dict[tuple[int, int], str]:
-    """Returns the keys of the sealed payloads at some places, as ``sealing.readable`` adds them to a payload."""
-    places = {"partitions": list(partitions), "positions": list(positions), "users": list(users)}
-    rows = tuples_of(connection, statement(_PACKAGE, "salts_and_keys"), places)
-    return {(partition, position): lines for partition, position, lines in rows}
-
-
 def any_key(connection: Connection) -> bool:
     """True when a payload of some subject may be sealed."""
     return bool(_page(connection, "", 1))

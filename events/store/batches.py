@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from events.platform.database import Connection
-from events.store.checkpoints import Claim, Processor, past, reached_heads
+from events.store.checkpoints import Claim, Processor, past, reached_heads, read_claimed
 from events.store.feed import Feed
 from events.types.envelope import PARTITIONS, Event
 
@@ -77,7 +77,7 @@ def handle_batch(
     )
     if not claims or not (claims := admit(claims)):
         return RoundResult()
-    batches = feed.read(connection, claims, limit=events)
+    batches = read_claimed(connection, claims, limit=events)
     work(batches)
     moves = [
         (claim, past(page[-1].position, (own or {}).get(claim.partition, ()))) for claim, page in batches

@@ -1,7 +1,6 @@
 """Event lines: one event as one line of JSON. ``log.line`` writes them for archives and for the relay."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -10,11 +9,6 @@ from uuid import UUID
 
 import orjson
 
-from events.platform.database import Connection
-from events.sealing import keystore
-from events.sealing.sealer import PREFIX
-from events.store.log import EVENT_COLUMNS, event_if_readable
-from events.types.envelope import Event
 from events.types.json_values import JsonObject
 
 _DATA = b',"data":'
@@ -52,41 +46,6 @@ class EventLine:
             return UUID(self.fields["event_id"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EventLineError(str(error)) from error
-
-    def event(self) -> Event:
-        """Returns the event, with :class:`events.store.log.Unreadable` for an unreadable payload.
-
-        Raises :class:`EventLineError` when a column is missing or has a wrong value.
-        """
-        fields = self.fields
-        try:
-            row = {name: fields[name] for name in EVENT_COLUMNS if name != "data"}
-            for name in ("occurred_at", "recorded_at"):
-                row[name] = datetime.fromisoformat(fields[name]).astimezone(UTC)
-            row["event_id"] = UUID(fields["event_id"])
-            for name in ("causation_id", "correlation_id"):
-                row[name] = None if fields[name] is None else UUID(fields[name])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise EventLineError(str(error)) from error
-        return event_if_readable({**row, "data": self.payload})
-
-
-def with_keys(connection: Connection, lines: Sequence[EventLine]) -> list[EventLine]:
-    """Returns ``lines`` with the keys of their sealed payloads, as ``sealing.readable`` adds them in the database.
-
-    A line never carries its salt, so nobody can open a copy of an erased event.
-    """
-    sealed = [line.fields for line in lines if line.payload.startswith(PREFIX)]
-    if not sealed:
-        return list(lines)
-    names = ("partition", "position", "user_id")
-    found = keystore.salts_and_keys(connection, *([fields[name] for fields in sealed] for name in names))
-    return [
-        replace(
-            line, payload=line.payload + found.get((line.fields["partition"], line.fields["position"]), "")
-        )
-        for line in lines
-    ]
 
 
 def parse_line(line: bytes) -> EventLine:

@@ -1,19 +1,17 @@
-"""The sources of a processor's events: the log itself, or a stream that carries the log."""
+"""What tells a processor of new events: the log itself, or a stream that carries the log."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from events.platform.database import Connection
-from events.store.checkpoints import Claim, Processor, read_claimed
+from events.store.checkpoints import Processor
 from events.store.log import Follower
-from events.types.envelope import Event
 
 
 class Feed(Protocol):
-    """Brings events to one processor.
+    """Brings the news of events to one processor, which reads the events from the log.
 
-    The checkpoints in Postgres decide which events count. News may be late, repeated or lost. The events of
-    :meth:`read` are always the events that the log holds right behind the claims.
+    The checkpoints in Postgres decide which events count. News may be late, repeated or lost.
     """
 
     def open(self, connection: Connection) -> None:
@@ -29,14 +27,9 @@ class Feed(Protocol):
     def sought(self, connection: Connection, processor: Processor) -> Sequence[int] | None:
         """Returns the partitions that may hold news for ``processor``. None means every partition."""
 
-    def read(
-        self, connection: Connection, claims: Sequence[Claim], *, limit: int
-    ) -> list[tuple[Claim, list[Event]]]:
-        """Returns the next events, at most ``limit`` of each claimed partition, like :func:`read_claimed`."""
-
 
 class LogFeed:
-    """Feeds a processor from the log.
+    """Brings the announcements of the log.
 
     The processor's connection also receives the announcements. News of ``types`` ends a wait. Events of other types
     wait for the next round. None means all types.
@@ -57,8 +50,3 @@ class LogFeed:
 
     def sought(self, connection: Connection, processor: Processor) -> None:
         return None
-
-    def read(
-        self, connection: Connection, claims: Sequence[Claim], *, limit: int
-    ) -> list[tuple[Claim, list[Event]]]:
-        return read_claimed(connection, claims, limit=limit)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import ClassVar
 from uuid import UUID
 
 from events.people.judgement import TYPES as PERSON_TYPES
@@ -51,20 +50,6 @@ class CardsProjector(Projector):
 
     name = "cards"
     package = "projectors.cards"
-    scripts: ClassVar = {
-        "tables": ("tables", "views"),
-        "indexes": (
-            "index_card_terms",
-            "index_words",
-            "index_card_pairs",
-            "index_event_cards",
-            "index_state_cards",
-            "index_relations",
-            "index_statements",
-            "index_modes",
-        ),
-        "statistics": ("analyze_cards", "analyze_others"),
-    }
     types = frozenset(
         (
             "StateAsserted",

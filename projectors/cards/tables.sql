@@ -216,7 +216,7 @@ CREATE TABLE words (
 );
 ALTER TABLE words ALTER gram_keys SET STATISTICS 0;
 
--- name: views
+-- name: tables_views
 -- The targets that a command may name, with their kind and, for a relation, the card it leads to. A card and a
 -- statement have the position of their event. A card and an arbitration have their project and their modes: those of both
 -- cards for an arbitration. The write API reads nothing else of this schema, so a change of the tables above does not
@@ -264,12 +264,6 @@ FROM cards WHERE kind <> 'reference';
 CREATE VIEW remembered_relations AS
 SELECT user_id, from_card, to_card, predicate, event_id, actor, implied FROM relations WHERE NOT refused;
 
--- name: index_card_pairs
--- See index_card_terms.
-SET LOCAL maintenance_work_mem = '16MB';
-SET LOCAL max_parallel_maintenance_workers = 0;
-CREATE INDEX cards_pair_keys ON cards USING gin (pair_keys) WITH (gin_pending_list_limit = 64);
-
 -- name: index_card_terms
 -- A small memory is faster, because it fits the cache of the processor. Rows and keys are grouped by user, so posting
 -- lists are complete early. All three GIN indexes for 1M events on 2 cores take 9.1 s with 16 MB and 13.3 s with 256 MB.
@@ -279,6 +273,18 @@ SET LOCAL max_parallel_maintenance_workers = 0;
 -- A key is a hash of term and user, so users do not share posting lists.
 CREATE INDEX cards_term_keys ON cards USING gin (term_keys) WITH (gin_pending_list_limit = 64);
 
+-- name: index_words
+-- See index_card_terms.
+SET LOCAL maintenance_work_mem = '16MB';
+SET LOCAL max_parallel_maintenance_workers = 0;
+CREATE INDEX words_gram_keys ON words USING gin (gram_keys) WITH (gin_pending_list_limit = 64);
+
+-- name: index_card_pairs
+-- See index_card_terms.
+SET LOCAL maintenance_work_mem = '16MB';
+SET LOCAL max_parallel_maintenance_workers = 0;
+CREATE INDEX cards_pair_keys ON cards USING gin (pair_keys) WITH (gin_pending_list_limit = 64);
+
 -- name: index_event_cards
 -- A statement uses an index of one kind only if it names the kind in its text. A generic plan knows no parameters.
 CREATE INDEX cards_occurred ON cards (user_id, occurred_at) WHERE kind = 'event';
@@ -286,13 +292,6 @@ CREATE INDEX cards_occurred ON cards (user_id, occurred_at) WHERE kind = 'event'
 CREATE INDEX cards_session ON cards (user_id, session_id, position) WHERE episode;
 -- Finds events that began before a time window and last into it.
 CREATE INDEX cards_until ON cards (user_id, occurred_until) WHERE kind = 'event' AND occurred_until IS NOT NULL;
-
--- name: index_modes
--- The cards of a mode that few cards have. A card without a mode is of the general mode, which needs no index.
-CREATE INDEX cards_modes ON cards (user_id, mode) WHERE mode IS NOT NULL;
-
--- name: index_relations
-CREATE INDEX relations_to_card ON relations (user_id, to_card);
 
 -- name: index_state_cards
 CREATE INDEX cards_concept ON cards (user_id, project_id, entity, concept_key, effective_at) WHERE kind = 'state';
@@ -304,6 +303,9 @@ CREATE INDEX cards_pinned ON cards (user_id) WHERE kind = 'knowledge' AND pinned
 -- Most cards are events. The cards of another kind are read without them, in the order of pages.
 CREATE INDEX cards_kinds ON cards (user_id, kind, card_id) WHERE kind <> 'event';
 
+-- name: index_relations
+CREATE INDEX relations_to_card ON relations (user_id, to_card);
+
 -- name: index_statements
 -- Finds the identity of a statement, also when its card no longer exists.
 CREATE INDEX statements_event ON statements (user_id, event_id);
@@ -312,11 +314,9 @@ CREATE INDEX ties_tied ON ties (user_id, tied);
 CREATE INDEX person_events_event ON person_events (user_id, event_id);
 CREATE INDEX arbitrations_open ON arbitrations (user_id, said_at) WHERE status = 'open';
 
--- name: index_words
--- See index_card_terms.
-SET LOCAL maintenance_work_mem = '16MB';
-SET LOCAL max_parallel_maintenance_workers = 0;
-CREATE INDEX words_gram_keys ON words USING gin (gram_keys) WITH (gin_pending_list_limit = 64);
+-- name: index_modes
+-- The cards of a mode that few cards have. A card without a mode is of the general mode, which needs no index.
+CREATE INDEX cards_modes ON cards (user_id, mode) WHERE mode IS NOT NULL;
 
 -- name: analyze_cards
 ANALYZE cards;

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import ClassVar
 from uuid import UUID
 
 from events.core.cards import Statements
@@ -29,17 +28,6 @@ class CoreProjector(Projector):
 
     name = "core"
     package = _PACKAGE
-    scripts: ClassVar = {
-        "tables": ("tables",),
-        "indexes": (
-            "index_changes_event",
-            "index_changes_recorded",
-            "index_statements_event",
-            "index_statements_position",
-            "index_queue_open",
-        ),
-        "statistics": ("analyze",),
-    }
     rest_s = UNHURRIED_S  # a read folds the end of the log itself, so the tables need not follow each patch
 
     def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:

@@ -28,8 +28,6 @@ from projectors.embedding.remote_embedder import RemoteEmbedder
 
 logger = logging.getLogger(__name__)
 
-Open = Callable[[], Embedder]
-
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -39,8 +37,6 @@ class Space:
     fingerprint: str
 
 
-OpenSpace = Callable[[Space], Embedder]
-
 _MODEL = "model="  # a slot of a model that users name; no mode of the settings has "=" in its name
 
 
@@ -49,38 +45,39 @@ def _closed(space: Space) -> Embedder:
 
 
 class Embedders:
-    """Opens the embedder of a mode when it is first needed. Modes with the same model share one embedder.
+    """Opens the embedder of a mode when it is first needed. Slots of one model share one embedder.
 
     The object can be pickled before the first embedder is opened.
     """
 
     def __init__(
         self,
-        default: Open,
-        by_mode: Mapping[str, Open] | None = None,
+        default: Callable[[], Embedder],
+        by_mode: Mapping[str, str] | None = None,
         *,
-        names: Mapping[str, str] | None = None,
-        open_space: OpenSpace = _closed,
+        default_model: str = "",
         by_model: Callable[[str], Embedder] = open_embedder,
-        known: Mapping[str, Open] | None = None,
+        open_space: Callable[[Space], Embedder] = _closed,
     ) -> None:
-        """``by_model`` opens a model that a user's mode names, unless ``known`` opens it."""
+        """``by_mode`` are the models of modes that have their own. ``by_model`` opens a model by its name.
+
+        A mode of a user that names ``default_model`` shares the default embedder.
+        """
         self._default = default
+        self._default_model = default_model
         self._by_mode = dict(by_mode or {})
-        self._names = dict(names or {})
-        self._open_space = open_space
         self._by_model = by_model
-        self._named: dict[str, Open] = dict(known or {})
-        self._opened: dict[Open, Embedder] = {}
+        self._open_space = open_space
+        self._opened: dict[str, Embedder] = {}
         self._of_space: dict[Space, Embedder] = {}
         self._in_use: dict[str, Embedder] = {}
 
     @property
     def modes(self) -> tuple[str | None, ...]:
         """One mode for each model. None means all modes without a model of their own."""
-        first: dict[Open, str | None] = {}
-        for mode in (None, *self._by_mode):
-            first.setdefault(self._opener(mode), mode)
+        first: dict[str, str | None] = {"": None}
+        for mode, model in self._by_mode.items():
+            first.setdefault(model, mode)
         return tuple(first.values())
 
     @property
@@ -97,16 +94,16 @@ class Embedders:
 
     def of_slot(self, slot: str) -> Embedder:
         """Returns the embedder that the settings, or the name of the model, give the slot. Raises as :meth:`of`."""
-        opener = self.opener(slot)
-        if opener not in self._opened:
+        model = self.model_of(slot)
+        if model not in self._opened:
             try:
-                self._opened[opener] = opener()
+                self._opened[model] = self._by_model(model) if model else self._default()
             except EmbedderUnavailableError as error:
-                sharing = [name for name, other in self._by_mode.items() if other == opener]
+                sharing = [name for name, other in self._by_mode.items() if other == model]
                 if not sharing:
                     raise
                 raise EmbedderUnavailableError(f"for the mode {', '.join(sharing)}: {error}") from error
-        return self._opened[opener]
+        return self._opened[model]
 
     def slot(self, mode: str | None) -> str:
         """Returns the mode if it has a model of its own, else ''. The vectors of a slot have one embedder."""
@@ -123,16 +120,10 @@ class Embedders:
             return self.slot(modes.meaning(project_id, name) if modes else name)
         return self.slot_of_model(declared.embedder or "")
 
-    def opener(self, slot: str) -> Open:
-        """Returns what opens the embedder of a slot. Slots with the same model have the same opener."""
-        if not is_of_model(slot):
-            return self._opener(slot or None)
-        model = slot.removeprefix(_MODEL)
-        return self._named.setdefault(model, partial(self._by_model, model))
-
-    def wanted(self) -> dict[str, str]:
-        """Returns the name of the embedder that the settings give each slot."""
-        return dict(self._names)
+    def model_of(self, slot: str) -> str:
+        """Returns the name of the model that the settings, or the slot itself, give a slot. "" is the default model."""
+        model = slot.removeprefix(_MODEL) if is_of_model(slot) else self._by_mode.get(slot, "")
+        return "" if model == self._default_model else model
 
     def of_space(self, slot: str, space: Space) -> Embedder:
         """Returns the embedder whose vectors the slot's cards have, also when the settings name another one now.
@@ -161,12 +152,12 @@ class Embedders:
 
     def is_open(self, slot: str) -> Embedder | None:
         """Returns the embedder of the slot's vectors, or else of the settings, if it is already open, else None."""
-        return self._in_use.get(slot) or self._opened.get(self.opener(slot))
+        return self._in_use.get(slot) or self._opened.get(self.model_of(slot))
 
     def forget(self, slot: str) -> None:
         """Forgets the embedder of one slot. The next use opens it again."""
         gone = self._in_use.pop(slot, None)
-        self._opened.pop(self.opener(slot), None)
+        self._opened.pop(self.model_of(slot), None)
         self._of_space = {space: each for space, each in self._of_space.items() if each is not gone}
 
     def close(self) -> None:
@@ -176,9 +167,6 @@ class Embedders:
         self._in_use.clear()
         trim()
 
-    def _opener(self, mode: str | None) -> Open:
-        return self._default if mode is None else self._by_mode.get(mode, self._default)
-
 
 def is_of_model(slot: str) -> bool:
     """True for the slot of a model that users' modes name. The other slots are of the settings."""
@@ -187,24 +175,15 @@ def is_of_model(slot: str) -> bool:
 
 def embedders_of(settings: Settings) -> Embedders:
     """Returns the embedders that ``settings`` names. Raises SettingsError for modes that cannot be read."""
-    open_named = partial(_open_remote, settings) if settings.embed_url else open_embedder
-    exact = partial(
-        open_named, settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
-    )
-    default = exact if substitute_of(settings) is None else partial(_open_default, settings, exact)
     declared = modes_of(settings)
-    openers = {
-        model: partial(open_named, model, threads=settings.embed_threads)
-        for model in set(declared.values()) - {"", settings.embed_model}
-    }
-    own = {mode: model for mode, model in declared.items() if model in openers}
+    # A substitute embeds only for those who named no model.
+    shared = settings.embed_model if substitute_of(settings) is None else ""
     return Embedders(
-        default,
-        {mode: openers[model] for mode, model in own.items()},
-        names={"": settings.embed_model, **own},
+        partial(_open_default, settings),
+        {mode: model for mode, model in declared.items() if model not in ("", settings.embed_model)},
+        default_model=shared,
+        by_model=partial(_open, settings),
         open_space=partial(_open_space, settings),
-        by_model=partial(open_named, threads=settings.embed_threads),
-        known={settings.embed_model: exact, **openers},
     )
 
 
@@ -245,11 +224,11 @@ def _is_here(model: str, path: str) -> bool:
     return any(holds(folder, model) for folder in ([Path(path)] if path else model_folders(model)))
 
 
-def _open_default(settings: Settings, exact: Open) -> Embedder:
+def _open_default(settings: Settings) -> Embedder:
     """Returns the default model, or its substitute with a warning while the files of the default model are missing."""
     found = substitute_of(settings)
     if found is None:
-        return exact()
+        return _open(settings, settings.embed_model)
     logger.warning(
         "the embedding model %s is not on this machine; new memories are embedded with %s instead; "
         "build it with: cardlog model fetch, restart, and then run: cardlog reembed",
@@ -259,22 +238,27 @@ def _open_default(settings: Settings, exact: Open) -> Embedder:
     return open_embedder(found, settings.embed_model_path, threads=settings.embed_threads)
 
 
-def _open_remote(settings: Settings, model: str, _path: str = "", *, threads: int = 0) -> Embedder:
-    """Returns the embedder called ``model`` of the server of ``settings``. Hash embedders need no server."""
-    if model.partition("-")[0] == HASH_MODEL:
-        return open_embedder(model, threads=threads)
-    return RemoteEmbedder(
-        settings.embed_url, model, key=revealed(settings.embed_key), timeout_s=settings.embed_timeout_s
-    )
+def _open(settings: Settings, model: str) -> Embedder:
+    """Returns the embedder called ``model``: of the server of ``settings``, or of this machine without a server."""
+    if settings.embed_url and not _is_hash(model):
+        return RemoteEmbedder(
+            settings.embed_url, model, key=revealed(settings.embed_key), timeout_s=settings.embed_timeout_s
+        )
+    path = settings.embed_model_path if model == settings.embed_model else ""
+    return open_embedder(model, path, threads=settings.embed_threads)
+
+
+def _is_hash(model: str) -> bool:
+    return model.partition("-")[0] == HASH_MODEL
 
 
 def _open_space(settings: Settings, space: Space) -> Embedder:
     """Returns the embedder of ``space``: the server of the settings, or the graph on this machine that has its
     fingerprint.
     """
-    if settings.embed_url and space.name.partition("-")[0] != HASH_MODEL:
+    if settings.embed_url and not _is_hash(space.name):
         try:
-            remote = _open_remote(settings, space.name)
+            remote = _open(settings, space.name)
             if remote.fingerprint == space.fingerprint:
                 return remote
         except EmbedderUnavailableError as error:

@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 
 from events.platform.database import Connection, one_row, statement
 from events.store.checkpoints import Processor
-from projectors.generations.projector import Deferring, Projector, ProjectorBlockedError, StepKind
+from projectors.generations.projector import Projector, ProjectorBlockedError, StepKind
 
 _PACKAGE = "projectors.generations"
 
@@ -72,16 +72,15 @@ def settle_all(connection: Connection, projector: Projector, schema: str) -> int
     Raises :class:`ProjectorBlockedError` when some of it cannot be done now.
     """
     done = 0
-    while isinstance(projector, Deferring):
+    while True:
         with connection.transaction():
             use_schema(connection, schema)
             settled = projector.settle(connection)
         if not settled:
             if (hindrance := projector.hindrance) is not None:
                 raise ProjectorBlockedError(hindrance.reason)
-            break
+            return done
         done += settled
-    return done
 
 
 def blueprint(projector: Projector) -> sql.Composed:

@@ -4,16 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import Literal
 from uuid import UUID
 
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from events.platform.database import Connection, Row, statement
+from events.platform.database import Connection, Row, statement, statements
 from events.types.envelope import Event
 
 StepKind = Literal["tables", "indexes", "statistics"]
+_NAMES: Mapping[StepKind, str] = {"tables": "tables", "indexes": "index", "statistics": "analyze"}
 Rows = list[Row]
 AT_ONCE = 500
 """Events that are folded in one transaction when tables are loaded."""
@@ -23,15 +24,31 @@ class ProjectorBlockedError(RuntimeError):
     """The projector cannot continue until something outside it changes. The message names it. Nothing is lost."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """Why deferred work cannot be done now. ``reason`` names the remedy. The next attempt is ``again_s`` seconds away.
+
+    ``whole``: nothing can be done. Else a part of the work goes on.
+    """
+
+    reason: str
+    whole: bool
+    again_s: float
+
+
 class Projector(ABC):
     """A pure fold and the tables that it fills. Every row names its user.
 
-    ``package`` holds the statements of ``scripts``, and ``digest``, ``held`` and ``forget_user``. There, the names of
-    all statements of the projector begin with ``prefix``. A script is a step: the tables in order, the indexes, and the
-    statistics. Index steps, and then statistics, may run at the same time. The longest step comes first. The owner of
-    the tables runs them: see :func:`run_step`.
+    ``package`` holds the scripts, and the statements ``digest``, ``held`` and ``forget_user``. There, the names of all
+    statements of the projector begin with ``prefix``, and then those of scripts with ``tables``, ``index`` and
+    ``analyze``. A script is a step: the tables in order, the indexes, and the statistics. Index steps, and then
+    statistics, may run at the same time. The longest step comes first. The owner of the tables runs them: see
+    :func:`run_step`.
     ``project`` and ``load`` leave the same rows, whatever the batches are.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
+    A projector may defer the slow part of its work, so that its checkpoint keeps up with the log. When the lag is above
+    ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at a time. When all
+    deferred work is settled, the rows are the same as after ``project``.
     A projector must be picklable, because the processes of a rebuild receive it that way.
     """
 
@@ -39,12 +56,15 @@ class Projector(ABC):
     package: str
     prefix = ""
     types: frozenset[str]
-    scripts: ClassVar[Mapping[StepKind, tuple[str, ...]]]
     batch_partitions = 64
     rest_s = 0.0
+    defer_above = 0
+    defer_partitions = 64
 
     def steps(self, kind: StepKind) -> list[sql.SQL]:
-        return [self._statement(name) for name in self.scripts[kind]]
+        """Returns the scripts of a kind, in the order of the file."""
+        begin = self.prefix + _NAMES[kind]
+        return [statement(self.package, name) for name in statements(self.package) if name.startswith(begin)]
 
     def seed(self, connection: Connection) -> None:  # noqa: B027 - most generations begin without rows
         """Writes the first rows of a new generation, whose schema is first on the search path."""
@@ -87,6 +107,27 @@ class Projector(ABC):
         """Deletes what the projector keeps under the words of ``events`` without a user. Returns the number of rows."""
         return 0
 
+    @property
+    def deferred(self) -> "Projector | None":
+        """The fold that defers the slow part. None: this projector defers nothing."""
+        return None
+
+    @property
+    def hindrance(self) -> Hindrance | None:
+        """Why some deferred items cannot be settled now. None: all can."""
+        return None
+
+    def settle(self, connection: Connection) -> int:
+        """Does a part of the deferred work, in the caller's transaction, with the schema first on the search path.
+
+        Returns the number of finished items, and 0 when no deferred work is left that can be done now.
+        """
+        return 0
+
+    def left(self, connection: Connection) -> tuple[int, float | None]:
+        """Returns the number of deferred items, and the age of the oldest in seconds."""
+        return 0, None
+
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
         """Returns the number of rows of a user by table."""
         return dict(
@@ -108,41 +149,3 @@ class Projector(ABC):
 def columns(names: Sequence[str], rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
     """Returns ``rows``, at least one, as a list for each column: the parameters of a statement with ``unnest``."""
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Hindrance:
-    """Why deferred work cannot be done now. ``reason`` names the remedy. The next attempt is ``again_s`` seconds away.
-
-    ``whole``: nothing can be done. Else a part of the work goes on.
-    """
-
-    reason: str
-    whole: bool
-    again_s: float
-
-
-@runtime_checkable
-class Deferring(Protocol):
-    """A projector that can defer the slow part of its work, so that its checkpoint keeps up with the log.
-
-    When the lag is above ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at
-    a time. ``settle`` does a part of the deferred work. It runs in the runner's transaction, with the generation's
-    schema first on the search path. It returns the number of finished items, and 0 when no deferred work is left.
-    ``left`` returns the number of deferred items and the age of the oldest item in seconds. ``hindrance`` says why some
-    items cannot be settled now; it is None when all can.
-    When all work is settled, the rows are the same as after ``project``.
-    """
-
-    defer_above: int
-    defer_partitions: int
-
-    @property
-    def deferred(self) -> Projector: ...
-
-    @property
-    def hindrance(self) -> Hindrance | None: ...
-
-    def settle(self, connection: Connection) -> int: ...
-
-    def left(self, connection: Connection) -> tuple[int, float | None]: ...

@@ -1,8 +1,3 @@
--- name: digests_at
-SELECT e.partition, e.position, e.digest
-FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[]) AS at(partition, position)
-JOIN log.events e USING (partition, position);
-
 -- name: relay_batch
 SELECT e.partition, e.position, e.event_id::text, e.user_id, e.type, e.schema_version, e.line
 FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[], %(heads)s::bigint[]) AS c(partition, position, head)

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -188,34 +187,25 @@ class Rebuild:
         )
 
     def _finish(self, generation: Generation, workers: int) -> None:
-        """Builds all indexes and then the statistics, over one connection a worker, and at most one a core."""
+        """Builds all indexes and then the statistics, several at once: one a worker, and at most one a core."""
         kinds: tuple[StepKind, ...] = ("indexes", "statistics")
         name = f"rebuild {generation.projection}, indexes"
+        connections: list[Connection] = []
+
+        def work(kind: StepKind, number: int) -> None:
+            with bulk_connection(self._settings.database_url, name, generation.schema) as connection:
+                connections.append(connection)
+                run_step(connection, generation.schema, kind, number)
+
         for kind in kinds:
-            left = deque(range(len(self._projector.steps(kind))))
-            connections: list[Connection] = []
-
-            def work(
-                kind: StepKind = kind, left: deque[int] = left, opened: list[Connection] = connections
-            ) -> None:
-                with bulk_connection(self._settings.database_url, name, generation.schema) as connection:
-                    opened.append(connection)
-                    while left:
-                        try:
-                            number = left.popleft()
-                        except IndexError:
-                            break  # another worker took the last step
-                        run_step(connection, generation.schema, kind, number)
-
-            most = min(workers, os.cpu_count() or 1, len(left))
-            with ThreadPoolExecutor(max(1, most)) as pool:
-                futures = [pool.submit(work) for _ in range(most)]
+            with ThreadPoolExecutor(max(1, min(workers, os.cpu_count() or 1))) as pool:
+                futures = [pool.submit(work, kind, each) for each in range(len(self._projector.steps(kind)))]
                 try:
                     for future in as_completed(futures):
                         future.result()
                 except BaseException:
                     # The pool waits for its threads, and the threads wait for the server. So cancel the statements.
-                    left.clear()
+                    pool.shutdown(wait=False, cancel_futures=True)
                     for connection in connections:
                         if not connection.closed:
                             connection.cancel_safe()

@@ -25,18 +25,16 @@ _PASSES = 200
 
 def catch_up(
     connection: Connection, projector: Projector, generation: Generation, *, park: bool = False
-) -> int:
-    """Folds new events until the generation is at most ``_NEARLY`` events behind. Returns the number of events.
+) -> None:
+    """Folds new events until the generation is at most ``_NEARLY`` events behind.
 
     It gives up after ``_PASSES`` batches, for a log that grows faster than the fold. ``park`` as in
     :func:`projectors.rebuild.fail_fast_fold.step`.
     """
-    folded = 0
     for _ in range(_PASSES):
         if behind(connection, generation) <= _NEARLY:
             break
-        folded += step(connection, projector, generation, generation.schema, limit=_BATCH, park=park)
-    return folded
+        step(connection, projector, generation, generation.schema, limit=_BATCH, park=park)
 
 
 def behind(connection: Connection, generation: Generation) -> int:
@@ -53,20 +51,18 @@ def level(
     heads: Mapping[int, int],
     *,
     park: bool = False,
-) -> int:
-    """Folds exactly up to ``heads`` and returns the number of events.
+) -> None:
+    """Folds exactly up to ``heads``.
 
     Raises :class:`GenerationError` when another process folds into ``generation`` at the same time.
     """
-    folded = 0
-    while passed := step(connection, projector, generation, schema, limit=_BATCH, until=heads, park=park):
-        folded += passed
+    while step(connection, projector, generation, schema, limit=_BATCH, until=heads, park=park):
+        pass
     positions = generation.processor.positions(connection)
     if any(positions[partition] != head for partition, head in heads.items()):
         raise GenerationError(
             f"another process folds into generation {generation.number} of {generation.projection}; stop it first"
         )
-    return folded
 
 
 def swap(

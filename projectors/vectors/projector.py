@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import ClassVar
 from uuid import UUID
 
 from events.platform.database import Connection, statement
@@ -24,11 +23,16 @@ from projectors.embedding.embedders import Embedders, Space
 from projectors.generations.projector import Hindrance, Projector, ProjectorBlockedError
 from projectors.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
-from projectors.vectors.blocked import BlockedSlots
-from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of
-from projectors.vectors.slots import Slotted, slotted
-from projectors.vectors.spaces import keep
-from projectors.vectors.words import Worded, card_of, last_of_each_card, line_of, line_of_card
+from projectors.vectors.slot_embedder import DIMENSIONS, BlockedSlots, SlotEmbedder, hash_of, keep
+from projectors.vectors.words import (
+    Slotted,
+    Worded,
+    card_of,
+    last_of_each_card,
+    line_of,
+    line_of_card,
+    slotted,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -50,11 +54,6 @@ class VectorsProjector(Projector):
 
     name = "vectors"
     package = _PACKAGE
-    scripts: ClassVar = {
-        "tables": ("cache_tables", "tables", "pending_table", "reembeddings_table", "spaces_table"),
-        "indexes": tuple(f"index_vectors_{dimension}" for dimension in DIMENSIONS),
-        "statistics": ("analyze",),
-    }
     types = (
         frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn", "CardReclassified"))
         | {"ModeReembedded"}
@@ -65,7 +64,6 @@ class VectorsProjector(Projector):
     rest_s = UNHURRIED_S
 
     defer_above = 256  # events of lag: a few seconds of embedding
-    defer_partitions = 64
 
     def __init__(
         self,
@@ -104,14 +102,21 @@ class VectorsProjector(Projector):
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         events = last_of_each_card(events)
-        self._replace(connection, events)
-        if waiting := self._embed_all(connection, events):
+        gone = _gone(events)
+        changed = {
+            (event.user_id, card_of(event))
+            for event in events
+            if isinstance(event.payload, ReferenceChanged | CardReclassified)
+        }
+        if gone or changed:
+            self._delete(connection, sorted(gone | changed))
+        made = [event for event in events if (event.user_id, card_of(event)) not in gone]
+        if waiting := self._embed_all(connection, made):
             if _schema(connection) != self.name:
                 # A generation with fewer vectors than the live one must not take its place.
                 hindrance = self._blocked.hindrance
                 raise ProjectorBlockedError("" if hindrance is None else hindrance.reason)
             self._wait(connection, waiting)
-        self._withdraw(connection, events)
         if any(isinstance(event.payload, ModeReembedded) for event in events):
             reembedding.request(connection, events)
 
@@ -124,7 +129,7 @@ class VectorsProjector(Projector):
     ) -> None:
         """Deletes the vectors of these events. The vector of a reference is made again from what remains."""
         gone = {"user_id": storage_id, "events": None if event_ids is None else list(event_ids)}
-        # The order matters, as in _withdraw.
+        # The order matters, as in _delete.
         connection.execute(statement(_PACKAGE, "forget_pending"), gone)
         reembedding.hold(connection, [storage_id])
         connection.execute(statement(_PACKAGE, "forget_reembeddings"), gone)
@@ -177,7 +182,6 @@ class VectorsProjector(Projector):
 
     @property
     def hindrance(self) -> Hindrance | None:
-        """Why some cards cannot get their vectors now, or None."""
         return self._blocked.hindrance
 
     def _reembed(self, connection: Connection) -> int:
@@ -197,17 +201,12 @@ class VectorsProjector(Projector):
             return not waiting
 
         def replace(cards: Sequence[Slotted]) -> bool:
-            for dimension in DIMENSIONS:
-                connection.execute(
-                    statement(_PACKAGE, f"withdraw_vectors_{dimension}"),
-                    {"users": [asked.user_id] * len(cards), "cards": [card_of(each.event) for each in cards]},
-                )
+            _delete_vectors(connection, [asked.user_id] * len(cards), [card_of(each.event) for each in cards])
             return not self._embedder.write(connection, cards)
 
         return reembedding.step(connection, asked, self._embedders, prepare, replace)
 
     def left(self, connection: Connection) -> tuple[int, float | None]:
-        """Returns the number of waiting cards and the age of the oldest card in seconds."""
         return pending.left(connection)
 
     def _settle(self, connection: Connection, events: Sequence[Event]) -> int:
@@ -241,41 +240,13 @@ class VectorsProjector(Projector):
             half = len(events) // 2
             return self._settle(connection, events[:half]) + self._settle(connection, events[half:])
 
-    def _withdraw(self, connection: Connection, events: Sequence[Event]) -> None:
-        gone = [
-            (event.user_id, card)
-            for event in events
-            if isinstance(event.payload, CardsWithdrawn)
-            for card in event.payload.event_ids
-        ]
-        gone += [
-            (event.user_id, event.payload.reference_id)
-            for event in events
-            if isinstance(event.payload, ReferenceArchived | ReferenceMoved)
-        ]
-        if gone:
-            self._delete(connection, gone)
-
-    def _replace(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Drops the vectors of references whose words changed, and of reclassified cards."""
-        changed = [
-            (event.user_id, card_of(event))
-            for event in events
-            if isinstance(event.payload, ReferenceChanged | CardReclassified)
-        ]
-        if changed:
-            self._delete(connection, changed)
-
     def _delete(self, connection: Connection, gone: Sequence[tuple[str, UUID]]) -> None:
         users, cards = [user for user, _ in gone], [card for _, card in gone]
         # The order matters. The first delete waits for a worker that embeds such a card now. The next deletes find
         # its vector.
         pending.remove(connection, users, cards)
         reembedding.hold(connection, users)
-        for dimension in DIMENSIONS:
-            connection.execute(
-                statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": users, "cards": cards}
-            )
+        _delete_vectors(connection, users, cards)
 
     def _embed_all(self, connection: Connection, events: Sequence[Event]) -> list[Slotted]:
         """Embeds the cards of ``events``. Returns those whose embedder is not available."""
@@ -285,6 +256,24 @@ class VectorsProjector(Projector):
         if waiting:
             events = [each.event for each in waiting]
             pending.add(connection, events, list(map(card_of, events)), [each.slot for each in waiting])
+
+
+def _gone(events: Sequence[Event]) -> set[tuple[str, UUID]]:
+    """Returns the cards that ``events`` take back or put away, each with its user."""
+    gone: set[tuple[str, UUID]] = set()
+    for event in events:
+        if isinstance(event.payload, CardsWithdrawn):
+            gone.update((event.user_id, card) for card in event.payload.event_ids)
+        elif isinstance(event.payload, ReferenceArchived | ReferenceMoved):
+            gone.add((event.user_id, event.payload.reference_id))
+    return gone
+
+
+def _delete_vectors(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) -> None:
+    for dimension in DIMENSIONS:
+        connection.execute(
+            statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": list(users), "cards": list(cards)}
+        )
 
 
 def _schema(connection: Connection) -> str:

@@ -14,9 +14,8 @@ from events.store.log import event_if_readable, unerased
 from events.types.envelope import Event
 from events.types.modes import CardReclassified, ModeReembedded
 from projectors.embedding.embedders import Embedders
-from projectors.vectors.slots import Slotted, slotted
-from projectors.vectors.spaces import live_spaces
-from projectors.vectors.words import card_of
+from projectors.vectors.slot_embedder import live_spaces
+from projectors.vectors.words import Slotted, card_of, slotted
 
 _PACKAGE = "projectors.vectors"
 _PAGE = 64

@@ -21,7 +21,6 @@ CREATE TABLE card_vectors_1024 (
 -- A question compares all vectors of its user exactly. Inline storage saves one TOAST lookup for each vector.
 ALTER TABLE card_vectors_384 ALTER COLUMN embedding SET STORAGE PLAIN;
 
--- name: cache_tables
 -- The cache is addressed by content and shared by all generations. The same model never embeds the same text twice.
 -- The cache is derived data. Dropping it at any time only costs the time to compute the vectors again.
 CREATE SCHEMA IF NOT EXISTS vector_cache;
@@ -32,7 +31,6 @@ CREATE TABLE IF NOT EXISTS vector_cache.vectors (
     PRIMARY KEY (model, content_hash)
 );
 
--- name: spaces_table
 -- The embedder of each slot: '' for all modes without a model of their own, a mode of the settings with its own model, or
 -- model=NAME for a model that a user's mode names. All vectors of a slot in this generation are of one embedder. Another
 -- embedder begins with another generation.
@@ -42,7 +40,6 @@ CREATE TABLE spaces (
     fingerprint text NOT NULL -- the value of the column model in the tables of vectors
 );
 
--- name: pending_table
 -- Cards that were folded and have no vector yet, because events arrive faster than the embedder works, or because their
 -- embedder fails. The partition and position name the card's event in the log.
 CREATE TABLE pending_vectors (
@@ -60,7 +57,6 @@ CREATE INDEX pending_vectors_blocked ON pending_vectors (waits_for) WHERE waits_
 -- The slots whose embedder fails now, with the reason and the remedy.
 CREATE TABLE blocked_slots (slot text COLLATE "C" PRIMARY KEY, reason text NOT NULL, since timestamptz NOT NULL);
 
--- name: reembeddings_table
 -- The re-embeddings of modes that users asked for, the last one of each mode. The old vectors answer until done_at.
 CREATE TABLE reembeddings (
     user_id      text COLLATE "C" NOT NULL,

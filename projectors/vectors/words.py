@@ -1,16 +1,24 @@
-"""What a card's vector is made of: its event, its mode, and its words."""
+"""What a card's vector is made of: its event, its words, and its slot.
+
+The card's mode at its place in the log decides on the slot, and the re-embeddings of the mode since then. These are
+looked up to the end of the log, so a rebuild embeds each card once, with its present model.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
+from events.modes.mode_log import RegistriesAt
+from events.modes.registry import Modes
 from events.platform.database import Connection, rows_of, statement
 from events.store.log import event_if_readable
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from events.types.modes import CardReclassified
+from events.types.modes import CardReclassified, ModeReembedded
 from events.types.references import ReferenceArchived, ReferenceChanged, ReferenceCreated, ReferenceMoved
+from projectors.embedding.embedders import Embedders
 
 _PACKAGE = "projectors.vectors"
 
@@ -99,3 +107,44 @@ def last_of_each_card(events: Sequence[Event]) -> list[Event]:
         for event in events
         if isinstance(event.payload, CardsWithdrawn) or last[event.user_id, card_of(event)] == event.event_id
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    """The event that makes a card's vector, with the text to embed and the card's slot.
+
+    ``reembedded`` are the names, each with its project or None, under which the card was embedded again.
+    """
+
+    event: Event
+    line: str
+    slot: str
+    reembedded: frozenset[tuple[str, str | None]]
+
+
+def slotted(connection: Connection, embedders: Embedders, events: Sequence[Event]) -> list[Slotted]:
+    """Returns the events that make a vector, in order. Others are left out."""
+    cards = list(worded(connection, events))
+    if not cards:
+        return []
+    registries = RegistriesAt(connection, [event for event, _, _, _ in cards])
+    found = []
+    for event, payload, mode, line in cards:
+        project = project_of(payload)
+        since = list(_covering(registries.reembedded_after(event.user_id, event.position), project, mode))
+        registry = since[-1].registry if since else registries.of(event.user_id, event.position)
+        found.append(
+            Slotted(
+                event,
+                line,
+                embedders.slot_of_card(Modes(registry), project, mode),
+                frozenset((each.name, each.project_id) for each in since),
+            )
+        )
+    return found
+
+
+def _covering(since: Sequence[ModeReembedded], project: str, mode: str | None) -> Iterator[ModeReembedded]:
+    for each in since:
+        if each.project_id in (None, project) and Modes(each.registry).meaning(project, mode) == each.name:
+            yield each

@@ -22,9 +22,46 @@ from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.card import StoredCard
 from projectors.cards.card_rows import reference_card
-from projectors.cards.history import History, cards_of
+from projectors.cards.fold import fold
+from projectors.cards.related_rows import StoredArbitration, StoredRelation, StoredUpdate
+from projectors.cards.subjects import subjects_in
 
 _PACKAGE = "retrieval.cards"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The rows of the tables with these names, in no particular order. ``relations`` are those that cards imply."""
+
+    cards: list[StoredCard]
+    relations: list[StoredRelation]
+    arbitrations: list[StoredArbitration]
+    updates: list[StoredUpdate]
+
+
+def cards_of(
+    events: Iterable[Event],
+    identities: Mapping[UUID, str] | None = None,
+    *,
+    supersede: bool = True,
+    thresholds: Thresholds | None = None,
+) -> History:
+    """Returns the rows that ``events`` make. A pure function.
+
+    ``events`` are all statements of some identities and the remarks on them up to some instant, in any order.
+    ``identities`` are those of the statements. Whose facts they are is therefore known as today, and not as then.
+    """
+    known = sorted(events, key=lambda event: (event.partition, event.position))
+    subjects = subjects_in(known, identities or {})
+    changes = fold(known, {}, subjects=subjects, supersede=supersede, thresholds=thresholds)
+    return History(
+        list(changes.cards_put.values()),
+        [row for row in changes.relations_put.values() if row.implied],
+        list(changes.arbitrations_put.values()),
+        list(changes.updates_put.values()),
+    )
+
+
 Fold = Callable[[Sequence[Event], Mapping[UUID, str]], History]
 """Folds statements and remarks into rows with the fold of the projector."""
 
@@ -89,7 +126,7 @@ class Past:
 
 async def past(
     connection: AsyncConnection,
-    fold: Fold,
+    folded: Fold,
     *,
     user_id: str,
     known_at: datetime,
@@ -126,7 +163,7 @@ async def past(
     said = {
         row["event_id"]: row for row in (*(row for _, row in named), *noted) if row["position"] <= position
     }
-    return Past(position, identities, fold(events_of(said.values()), identities))
+    return Past(position, identities, folded(events_of(said.values()), identities))
 
 
 def cards_then(rows: Iterable[dict[str, object]], reader: str | None = None) -> list[StoredCard]:

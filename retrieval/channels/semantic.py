@@ -25,7 +25,7 @@ from projectors.embedding.embedder import (
     checked,
     reads_chinese,
 )
-from projectors.embedding.embedders import Embedders, Open, Space, is_of_model
+from projectors.embedding.embedders import Embedders, Space, is_of_model
 from retrieval.channels.channel import Channel, ChannelDownError, Hit, assistant_share, searched
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
@@ -157,9 +157,11 @@ class SemanticChannel(Channel):
                 each for each in lists if each.slot in spaces or not (each.earlier or is_of_model(each.slot))
             ]
         # Several slots may be of one embedder. Each embedder is asked once, and each of its lists is searched once.
-        first: dict[Space | Open, str] = {}
+        first: dict[Space | str, str] = {}
         own = {
-            each.slot: first.setdefault(spaces.get(each.slot) or self._embedders.opener(each.slot), each.slot)
+            each.slot: first.setdefault(
+                spaces.get(each.slot) or self._embedders.model_of(each.slot), each.slot
+            )
             for each in lists
         }
         lists = list(dict.fromkeys(replace(each, slot=own[each.slot]) for each in lists))

@@ -9,7 +9,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from events.platform.settings import Settings
 from events.types.envelope import PARTITIONS
-from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
+from projectors.kafka.broker import BrokerAwayError, TopicUnfitError, ensure_topic
 from tests.support.kafka.real import RealBroker, why_not
 
 pytestmark = pytest.mark.timeout(300)

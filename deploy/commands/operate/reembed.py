@@ -35,7 +35,7 @@ def reembed(
     from projectors.embedding.embedders import embedders_of  # noqa: PLC0415 - numpy comes with it
     from projectors.generations.generations import ensure_live  # noqa: PLC0415
     from projectors.rebuild import reembedding  # noqa: PLC0415
-    from projectors.vectors.plan import texts_per_s  # noqa: PLC0415
+    from projectors.rebuild.reembedding import texts_per_s  # noqa: PLC0415
     from projectors.vectors.projector import VectorsProjector  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, interrupt)

@@ -64,7 +64,7 @@ def work(
     stop = Stop()
     require_servers(settings, queue=worker == "recorder")
     if worker == "relay" or (settings.kafka_brokers and worker not in _WITHOUT_KAFKA):
-        from projectors.kafka.topic import require_kafka  # noqa: PLC0415 - as below
+        from projectors.kafka.broker import require_kafka  # noqa: PLC0415 - as below
 
         require_kafka(settings)
     name = name or f"{worker}-{socket.gethostname()}"
@@ -87,7 +87,7 @@ def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
 
     Faust can only start again in a new process, and perhaps no supervisor restarts this one.
     """
-    from projectors.kafka.app import StreamLostError  # noqa: PLC0415 - as below
+    from projectors.kafka.worker import StreamLostError  # noqa: PLC0415 - as below
 
     try:
         worker.run()
@@ -137,7 +137,7 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
         from ingest.references.proposer import Proposer  # noqa: PLC0415
 
         return _Together(extractor, Proposer(settings, stop, name))
-    from projectors.rebuild.operation_worker import OperationWorker  # noqa: PLC0415
+    from projectors.rebuild.request_workers import OperationWorker  # noqa: PLC0415
     from projectors.registry import projectors  # noqa: PLC0415
     from projectors.runner import Runner  # noqa: PLC0415
 
@@ -145,7 +145,7 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
     own = [each for each in by_name.values() if (each.name == "vectors") == (kind == "vectors")]
     operating = [OperationWorker(settings, own, each, stop) for each in ("generations", "parked users")]
     if kind == "vectors":
-        from projectors.rebuild.reembedding_worker import ReembeddingWorker  # noqa: PLC0415
+        from projectors.rebuild.request_workers import ReembeddingWorker  # noqa: PLC0415
 
         return _Together(
             Runner(settings, by_name["vectors"], stop, name, feed),

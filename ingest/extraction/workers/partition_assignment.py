@@ -6,7 +6,7 @@ from events.platform.database import Connection, statement
 from events.platform.isolation import Culprit, is_the_datas_fault, isolate
 from events.platform.settings import Settings
 from events.store import log
-from events.store.checkpoints import CheckpointMovedError, Claim, past
+from events.store.checkpoints import CheckpointMovedError, Claim, past, read_claimed
 from events.store.feed import Feed
 from events.store.log import Unreadable
 from events.types.envelope import Event, NewEvent
@@ -92,7 +92,7 @@ class PartitionAssignment:
                 self._give_back(connection, partition)
         ready += self._resume(connection, now, open_turns)
         if claims:
-            for claim, page in self._feed.read(connection, claims, limit=self._settings.batch_events):
+            for claim, page in read_claimed(connection, claims, limit=self._settings.batch_events):
                 window = self._windows[claim.partition]
                 most = _user_limit(sum(each.turns for each in self._windows.values()))
                 for event in page:

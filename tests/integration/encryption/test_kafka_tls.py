@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from events.platform.settings import Settings, SettingsError
-from projectors.kafka.app import listen
+from projectors.kafka.broker import check_security, client_options, credentials, ensure_topic
 from projectors.kafka.feed import StreamFeed
-from projectors.kafka.publisher import Message, Publisher
-from projectors.kafka.security import check_security, client_options, credentials
-from projectors.kafka.topic import ensure_topic
+from projectors.kafka.relay import Message, Publisher
+from projectors.kafka.worker import listen
 from tests.support.kafka.broker import TOPIC, MockBroker
 from tests.support.tls.certificates import Certificate, certificate
 from tests.support.waiting import eventually

@@ -17,7 +17,7 @@ from events.types.tenancy import storage_id
 from ingest.api.write_api import create_app as write_app
 from projectors.embedding.embedders import embedders_of
 from projectors.rebuild.reembedding import InstallationPlanner
-from projectors.rebuild.reembedding_worker import ReembeddingWorker
+from projectors.rebuild.request_workers import ReembeddingWorker
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import NOW, apart, fold_live, settings_of

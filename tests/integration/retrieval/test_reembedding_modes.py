@@ -14,8 +14,8 @@ from ingest.api.write_api import create_app as write_app
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, dimension_of, embedders_of
 from projectors.generations.generations import ensure_live
+from projectors.rebuild.reembedding import ModePlanner
 from projectors.runner import Runner
-from projectors.vectors.plan import ModePlanner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import NOW, apart, fold_live, rebuild, settings_of
@@ -191,9 +191,8 @@ def test_a_rebuild_needs_the_former_model_no_more(memory: Memory) -> None:
         def embed(self, texts: Sequence[str]) -> Vectors:
             raise AssertionError(f"the former model embeds {texts}")
 
-    known = {"hash-768": lambda: HashEmbedder(768), "hash": Forbidden}
     memory.connection.execute("TRUNCATE vector_cache.vectors")
-    rebuild(memory.settings.database_url, VectorsProjector(Embedders(Forbidden, known=known)))
+    rebuild(memory.settings.database_url, VectorsProjector(Embedders(Forbidden, default_model="hash")))
     assert memory.models() == {"hash-768": 1}
 
 
@@ -250,7 +249,7 @@ def test_an_embedder_that_fails_in_between_leaves_the_old_vectors(memory: Memory
         def embed(self, texts: Sequence[str]) -> Vectors:
             raise EmbedderUnavailableError("the embedding server gives no vectors: ConnectError")
 
-    runner = memory.runner(Embedders(HashEmbedder, known={"hash-768": lambda: Away(768)}))
+    runner = memory.runner(Embedders(HashEmbedder, by_model=lambda _: Away(768)))
     while (result := runner.handle(memory.connection)).passed:
         pass
     assert result.wait_s is not None, "it tries again"

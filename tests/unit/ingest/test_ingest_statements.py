@@ -14,7 +14,9 @@ def test_statements_of_ingest_know_only_views_of_the_cards() -> None:
     texts = {path: re.sub(r"--[^\n]*", "", path.read_text("utf-8")) for path in FILES}
     assert texts, "ingest has statements"
     known = {(path, relation) for path, text in texts.items() for relation in OF_CARDS.findall(text)}
-    views = set(re.findall(r"CREATE VIEW (\w+)", statement("projectors.cards", "views").as_string(None)))
+    views = set(
+        re.findall(r"CREATE VIEW (\w+)", statement("projectors.cards", "tables_views").as_string(None))
+    )
     assert views, "the card tables have views"
     assert {relation for _, relation in known} <= views, known
 

@@ -29,9 +29,8 @@ from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app as write_app
 from ingest.recording.recorder import recorded_event
 from projectors.core.documents import documents_of
-from projectors.rebuild.reembedding import InstallationPlanner
+from projectors.rebuild.reembedding import InstallationPlanner, ModePlanner
 from projectors.references import ReferencesProjector
-from projectors.vectors.plan import ModePlanner
 from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import Memory, day

@@ -59,6 +59,11 @@ def held(connection: Connection) -> tuple[int, int, int]:
     )
 
 
+def with_code(code: Callable[[], Embedder], default: Callable[[], Embedder] = HashEmbedder) -> Embedders:
+    """The embedders of an installation whose mode ``code`` has a model of its own."""
+    return Embedders(default, {"code": "acme/code"}, by_model=lambda _: code())
+
+
 def stage(connection: Connection) -> StageHealth:
     return read_health(connection).reader("vectors")
 
@@ -74,7 +79,7 @@ def samples(seen: StageHealth) -> list[tuple[dict[str, str], float]]:
 
 
 def test_a_missing_model_stops_its_own_mode_only(database: str, connection: Connection) -> None:
-    away = VectorsProjector(Embedders(HashEmbedder, {"code": missing}))
+    away = VectorsProjector(with_code(missing))
     log.append(connection, [said("one"), said("a class", "code"), said("two")])
     fold_live(database, away)
     assert held(connection) == (2, 0, 1)
@@ -90,13 +95,13 @@ def test_a_missing_model_stops_its_own_mode_only(database: str, connection: Conn
     assert (labels["mode"], cards) == ("code", 2)
     assert REMEDY in labels["reason"]
     with pytest.raises(ProjectorBlockedError, match="no embedding model acme/code"):
-        rebuild(database, VectorsProjector(Embedders(HashEmbedder, {"code": missing})))
-    here = VectorsProjector(Embedders(HashEmbedder, {"code": lambda: HashEmbedder(768)}))
+        rebuild(database, VectorsProjector(with_code(missing)))
+    here = VectorsProjector(with_code(lambda: HashEmbedder(768)))
     fold_live(database, here)
     assert held(connection) == (3, 2, 0)
     seen = stage(connection)
     assert (seen.blocked, samples(seen)) == ((), [])
-    again = VectorsProjector(Embedders(HashEmbedder, {"code": Ill}))
+    again = VectorsProjector(with_code(Ill))
     assert rebuild(database, again, verify=True).equal
 
 
@@ -115,7 +120,7 @@ def test_an_embedder_that_fails_at_work_stops_its_own_mode_only(
     database: str, connection: Connection, answer: Callable[[Sequence[str]], Any]
 ) -> None:
     def projector() -> VectorsProjector:
-        return VectorsProjector(Embedders(HashEmbedder, {"code": Ill}))
+        return VectorsProjector(with_code(Ill))
 
     Ill.answer = None
     log.append(connection, [said("a class", "code")])
@@ -138,7 +143,7 @@ def test_an_embedder_that_fails_at_work_stops_its_own_mode_only(
 def test_the_worker_says_what_it_waits_for(
     database: str, connection: Connection, default: Callable[[], Embedder]
 ) -> None:
-    projector = VectorsProjector(Embedders(default, {"code": missing}))
+    projector = VectorsProjector(with_code(missing, default))
     ensure_live(connection, projector)
     log.append(connection, [said("one"), said("a class", "code")])
     runner = Runner(settings_of(database), projector, lambda: False)
@@ -153,10 +158,10 @@ def test_the_worker_says_what_it_waits_for(
 
 
 def test_many_cards_of_a_failing_mode_hold_up_nobody(database: str, connection: Connection) -> None:
-    away = VectorsProjector(Embedders(HashEmbedder, {"code": missing}))
+    away = VectorsProjector(with_code(missing))
     log.append(connection, [said(f"text {number}", "code" if number % 3 else None) for number in range(MANY)])
     fold_live(database, away, batch=MANY)
     assert held(connection) == (MANY // 3, 0, MANY - MANY // 3)
     assert [each.cards for each in stage(connection).blocked] == [MANY - MANY // 3]
-    fold_live(database, VectorsProjector(Embedders(HashEmbedder, {"code": lambda: HashEmbedder(768)})))
+    fold_live(database, VectorsProjector(with_code(lambda: HashEmbedder(768))))
     assert held(connection) == (MANY // 3, MANY - MANY // 3, 0)

@@ -40,13 +40,13 @@ def test_modes_of_one_model_share_its_embedder() -> None:
 def test_an_embedder_is_opened_on_demand_and_again_after_its_release() -> None:
     opened: list[str] = []
 
-    def way() -> HashEmbedder:
-        opened.append("code")
+    def way(model: str) -> HashEmbedder:
+        opened.append(model)
         if len(opened) == 1:
             raise EmbedderUnavailableError("away")
         return HashEmbedder(768)
 
-    embedders = Embedders(HashEmbedder, {"code": way, "rust": way})
+    embedders = Embedders(HashEmbedder, {"code": "m", "rust": "m"}, by_model=way)
     embedders.of(None)
     assert (opened, embedders.is_open("code")) == ([], None)
     with pytest.raises(EmbedderUnavailableError, match="for the mode code, rust: away"):

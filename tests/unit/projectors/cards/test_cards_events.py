@@ -9,7 +9,7 @@ from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from projectors.cards.card import StoredCard
-from projectors.cards.history import cards_of
+from retrieval.cards.past import cards_of
 from tests.support.projectors.statements import day, event, noted, said, until
 from tests.support.projectors.tables import Tables, tables_of
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.history import cards_of
+from retrieval.cards.past import cards_of
 from tests.support.projectors.statements import day, moved, ruled, said, skill, until, verified
 from tests.support.projectors.tables import tables_of
 
