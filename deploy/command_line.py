@@ -58,7 +58,10 @@ def command_line(words: Sequence[str] = ()) -> App:
         *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], data: Data = None
     ) -> ParsedCommand:
         verb, bound, wanted = app.parse_args(tokens, **_QUIET)
-        return ParsedCommand(verb, bound, frozenset(wanted), data, app.parse_commands(tokens)[1][-1])
+        # cyclopts takes an option --version that follows the verb at once for a further command.
+        apps = app.parse_commands(tokens)[1]
+        chosen = next((each for each in apps if each.default_command == verb), app)
+        return ParsedCommand(verb, bound, frozenset(wanted), data, chosen)
 
     app.meta.default(launch)
     return app

@@ -83,7 +83,7 @@ def _parts(store: Path) -> tuple[list[_Part], bool]:
         lines = ["unreadable"]
     read = [_LINE.match(line) for line in lines]
     parts = [_Part(found[1], int(found[2]), found[3]) for found in read if found and found[3] != "h"]
-    sound = all(read) and all(_is_file(store / part.name) for part in parts)
+    sound = bool(parts) and all(read) and all(_is_file(store / part.name) for part in parts)
     if not sound:
         names = sorted(os.listdir(store))
         found_names = [found for name in names if (found := _NAME.fullmatch(name)) and _is_file(store / name)]

@@ -113,16 +113,14 @@ def migration_router(
         await work(lambda: check(migration, now))
         follower = Follower(owner, migration)
         known = await work(lambda: transactions.run(owner, follower.known))
+        fresh = migration.part(each for each in migration.turns if each not in known)
         if body.dry_run:
             report = await work(lambda: rehearsed(migration, now))
         else:
             command = replace(sender.command(f"user/{user_id}"), at=now)
-            await work(lambda: transactions.run(owner, lambda c: begin(c, migration, command)))
-            await push(
-                migration.part(each for each in migration.turns if each not in known),
-                sender.caller.tenant,
-                key,
-            )
+            if fresh.turns:
+                await work(lambda: transactions.run(owner, lambda c: begin(c, migration, command)))
+                await push(fresh, sender.caller.tenant, key)
             until = time.monotonic() + body.wait_s
             while await work(lambda: transactions.run(owner, follower.pending)) and time.monotonic() < until:
                 await asyncio.sleep(_LOOK_EVERY_S)
@@ -135,14 +133,12 @@ def migration_router(
             format=form,
             dry_run=body.dry_run,
             sentences=len(migration.turns),
-            taken=len(migration.turns.keys() - known),
+            taken=len(fresh.turns),
             remarks=remarks,
             token=transactions.token(owner, awaited),
         )
 
     async def push(migration: Migration, tenant: str, key: QueueKey) -> None:
-        if not migration.turns:
-            return
         try:
             await publisher.push(list(migration.turns.values()), tenant=tenant, key=key)
         except PublishFailedError as error:

@@ -135,3 +135,17 @@ def test_the_command_migrates_an_export_and_continues(stack: Running, user: str,
     ), again.stderr
     assert "relations of the graph are left out" in again.stderr
     assert read(stack, user)["document"]["profile"]["name"] == "Alice"
+
+
+def test_a_sentence_of_two_parts_counts_once_and_a_repeat_notes_nothing(
+    stack: Running, user: str, tmp_path: Path
+) -> None:
+    export = tmp_path / "memories.json"
+    long = [{"memory": f"{word} " * 4_000} for word in ("blue", "green")]
+    export.write_text(json.dumps([{"memory": "Likes tea"}, *long, {"memory": "Likes  tea"}]))
+    for taken in (3, 0):
+        done = stack.command("core", "migrate", str(export), "--user", user)
+        counted = done.stdout.startswith(f"3 sentences (mem0): {taken} taken, 3 kept")
+        assert (done.returncode, counted) == (0, True), done.stdout + done.stderr
+        notes = stack.command("log", "show", "--user", user, "--type", "MemoryMigrated", "--json")
+        assert len(notes.stdout.splitlines()) == 2, "one of each part"

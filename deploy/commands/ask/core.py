@@ -14,7 +14,7 @@ from cyclopts import App
 
 from cardlog_client import Client, RefusedError
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
-from deploy.options import Answer, at_least
+from deploy.options import Answer, File, at_least
 from events.types.core import Author
 from events.types.json_values import Json
 
@@ -199,7 +199,7 @@ verbs.call(
     "Apply a JSON Patch. A patch that does not fit waits in the queue, and the document does not change.\n\n"
     """For example: cardlog core patch '[{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]' --user ada""",
     _patch,
-    argument("patch", str, "a JSON Patch, a file that holds one, or -", metavar="JSON|FILE|-"),
+    argument("patch", File, "a JSON Patch, a file that holds one, or -", metavar="JSON|FILE|-"),
     option("actor", Author, "who says so", "user"),
     option("source", str, "a turn id, a tool, or user_correction"),
     option("confidence", float, "how sure, from 0 to 1"),
@@ -237,7 +237,7 @@ def _refuse(client: Client, user: str, queue_id: str, **more: Any) -> types.Memo
 
 waiting.call(
     "approve", "apply a waiting patch; the tests of its author do not count", _approve, argument("queue_id", UUID),
-    option("patch", str, "applied in the place of the waiting patch", metavar="JSON|FILE|-"),
+    option("patch", File, "applied in the place of the waiting patch", metavar="JSON|FILE|-"),
     REASON, lines=_changed,
 )  # fmt: skip
 waiting.call("refuse", "refuse a waiting patch", _refuse, argument("queue_id", UUID), REASON, lines=_changed)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 from cyclopts import Parameter
 
@@ -67,30 +68,32 @@ def run_migrate(
     found = _read(file, form)
     for remark in found.remarks:
         print(f"note: {remark}", file=sys.stderr)
-    memories = found.memories[:_REHEARSED] if dry_run else found.memories
-    if len(memories) < len(found.memories):
+    # The service compares the sentences of one request only.
+    once = list({(each.at, *each.text.split()): each for each in found.memories}.values())
+    memories = once[:_REHEARSED] if dry_run else once
+    if len(memories) < len(once):
         print(f"note: only the first {len(memories)} sentences are looked at", file=sys.stderr)
     # The service extracts a dry run while the request waits, and a model takes seconds for twenty sentences.
-    parts = list(_parts(memories, 20 if dry_run else 200))
+    parts = [(each, uuid4().hex) for each in _parts(memories, 20 if dry_run else 200)]
 
-    def ask(part: list[Memory], *, wait_s: int) -> types.MemoryMigration:
+    def ask(part: list[Memory], key: str, *, wait_s: int) -> types.MemoryMigration:
         given = [{"memory": each.text, "updated_at": each.at and each.at.isoformat()} for each in part]
         return client.migrate_memory(
             options.user, text=json.dumps(given, ensure_ascii=False), format="mem0", apply_from=apply_from,
             source=source or found.format, user_name=name,
-            said_at=said_at or now, dry_run=dry_run, wait_s=wait_s,
+            said_at=said_at or now, dry_run=dry_run, wait_s=wait_s, idempotency_key=key,
         )  # fmt: skip
 
     now, name = datetime.now(UTC).isoformat(), user_name or told_name(found.memories)
     with Progress("sentences") as progress:
-        reports = [ask(part, wait_s=0) for part in parts]
+        reports = [ask(*part, wait_s=0) for part in parts]
         taken = sum(each["taken"] for each in reports)
         moved = time.monotonic()
         while (left := _pending(reports)) and not dry_run and time.monotonic() - moved < timeout:
             at = next(number for number, each in enumerate(reports) if each["pending"])
-            reports[at] = ask(parts[at], wait_s=1)
+            reports[at] = ask(*parts[at], wait_s=1)
             moved = moved if _pending(reports) == left else time.monotonic()
-            progress(len(found.memories) - _pending(reports), len(found.memories))
+            progress(len(once) - _pending(reports), len(once))
     document: JsonObject = {
         "format": found.format,
         "dry_run": dry_run,

@@ -60,7 +60,6 @@ ENGLISH: dict[str, str] = {
     "routine": r"(?:(?:walk|jog|run|swim|cycle|exercise|meditate)s?|do(?:es)? (?:yoga|pilates)) (?:daily|regularly|"
     r"every (?:other )?(?:day|morning|evening)|(?:once|twice|[a-z]+ times) (?:a|per) week)",
     "diet": _DIETS, "illness": _ILLNESS, "condition": either("condition"), "medicine": _MEDICINE, "drug": _MEDICINE,
-    "age": r"[1-9]\d",
     "instrument": rf"(?:{either('instrument')})",
     "skill": rf"(?:{either('language')}|{either('instrument')}|Rust|Python|Java|Go|Kotlin|Swift|JavaScript|"
     rf"TypeScript|Haskell)",

@@ -1,6 +1,8 @@
 """``cardlog core`` patches, shows, compares and rolls back a document, and answers a patch that waits."""
 
 import json
+import sys
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -54,7 +56,9 @@ def test_a_topic_becomes_a_category_from_the_command_line(core: Verb) -> None:
         assert (status, text.startswith("cardlog core: "), "Traceback" in text) == (1, True, False), text
 
 
-def test_a_document_and_its_queue_from_the_command_line(core: Verb, tmp_path: Any) -> None:
+def test_a_document_and_its_queue_from_the_command_line(
+    core: Verb, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert core("show") == (1, "cardlog core: ada has no document\n")
     first = core.told("patch", patch({"op": "add", "path": "/profile/residence", "value": "里斯本"}))
     assert first["version"] == 1
@@ -62,6 +66,7 @@ def test_a_document_and_its_queue_from_the_command_line(core: Verb, tmp_path: An
     file.write_text(patch({"op": "add", "path": "/profile/age", "value": 36}), "utf-8")
     assert core.told("patch", str(file), "--why", "she said so", "--expect", "1")["version"] == 2
     assert core("show", "/profile/residence") == (0, "里斯本\n")
+    assert core("show", "--version", "9") == (2, "cardlog core: --version 9 never was; use 0 to 2\n")
     assert core.told("show", "/profile/age", "--version", "1")[0]["found"] is False
     assert core("diff", "1") == (0, "/profile/age: 36 added\n")
     refused = patch(
@@ -73,7 +78,8 @@ def test_a_document_and_its_queue_from_the_command_line(core: Verb, tmp_path: An
     [entry] = core.told("queue", "list")
     assert (entry["expected"], entry["actual"], entry["path"]) == (40, 36, "/profile/age")
     assert "(expected 40, found 36)" in core("queue", "list")[1]
-    assert core.told("queue", "approve", entry["queue_id"], "--reason", "asked her")["version"] == 3
+    monkeypatch.setattr(sys, "stdin", StringIO(patch({"op": "add", "path": "/profile/age", "value": 40})))
+    assert core.told("queue", "approve", entry["queue_id"], "--patch", "-")["version"] == 3
     assert core("queue", "list") == (0, "no patch waits\n")
     status, text = core("queue", "refuse", entry["queue_id"])
     assert (status, "approved already" in text) == (1, True)
@@ -82,6 +88,8 @@ def test_a_document_and_its_queue_from_the_command_line(core: Verb, tmp_path: An
     assert [each["kind"] for each in core.told("history")] == ["rollback", "approval", "patch", "patch"]
     core.told("cherry-pick", first["event_id"])
     assert core("show", "/profile/residence") == (0, "里斯本\n")
+    monkeypatch.setattr(sys, "stdin", StringIO(patch({"op": "remove", "path": "/profile/age"})))
+    assert core.told("patch", "-")["version"] == 6
     for arguments in (("patch", "{"), ("patch", "[1]"), ("show", "x"), ("diff", "99"), ("rollback",)):
         status, text = core(*arguments)
         assert (status != 0, "Traceback" in text) == (True, False), text

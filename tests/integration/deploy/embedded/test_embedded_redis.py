@@ -231,6 +231,10 @@ def break_the_list(data: Path) -> None:
     (store(data) / "appendonly.aof.manifest").write_bytes(os.urandom(80))
 
 
+def empty_the_list(data: Path) -> None:
+    (store(data) / "appendonly.aof.manifest").write_bytes(b"")
+
+
 def lose_the_list(data: Path) -> None:
     (store(data) / "appendonly.aof.manifest").unlink()
 
@@ -246,6 +250,7 @@ def lose_the_commands(data: Path) -> None:
         (break_a_commands_name, SNAPSHOT + LATER // 2 - 5),  # valkey-check-aof accepts any name
         (break_a_commands_length, SNAPSHOT + LATER // 2 - 5),  # valkey-check-aof leaves an empty command
         (break_the_list, SNAPSHOT + LATER),
+        (empty_the_list, SNAPSHOT + LATER),
         (lose_the_list, SNAPSHOT + LATER),
         (lose_the_commands, SNAPSHOT),
     ],
