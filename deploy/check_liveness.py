@@ -42,8 +42,12 @@ def _service(words: list[str], settings: Settings) -> str | None:
     url = f"{scheme}://127.0.0.1:{port}/healthz"
     # The certificate names the service and not this address. Nothing secret is sent.
     context = ssl._create_unverified_context() if settings.tls_cert_file else None  # noqa: S323
+    # A proxy of the environment is for other machines.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
     try:
-        with urllib.request.urlopen(url, timeout=_PATIENCE_S, context=context):  # noqa: S310 - this machine
+        with opener.open(url, timeout=_PATIENCE_S):
             return None
     except (urllib.error.URLError, OSError) as error:
         return f"{url} does not answer: {error}"

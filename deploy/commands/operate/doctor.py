@@ -23,7 +23,7 @@ from events.platform.database import (
     statement,
     tuples_of,
 )
-from events.platform.settings import Settings, SettingsError
+from events.platform.settings import Settings, SettingsError, variable_of
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
 from events.types.json_values import JsonObject
 from ingest.extraction.choosing import describe, uses_model
@@ -165,6 +165,8 @@ def _print_weaknesses(settings: Settings) -> None:
 
 
 def _redis(settings: Settings) -> str:
+    if not settings.redis_url:
+        raise SettingsError(f"{variable_of('redis_url')} is not set; turns that apps push wait in a Redis")
     client: Any = connect_redis(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
     servers = [client]
     if is_cluster(client):

@@ -300,7 +300,6 @@ export const TABLE = {
   "why.state": ["它是事實", "它是事实", "it is a fact"],
   "why.reference": ["它是參照", "它是参照", "it is a reference"],
   "why.number named": ["有所問的數字", "有所问的数字", "it has the kind of number that is asked for"],
-  "why.about another": ["那則發言說的是別人", "那则发言说的是别人", "its turn is about somebody else"],
   "why.answer asked for": ["問的是助理的回答", "问的是助理的回答", "the question asks for the assistant's answer"],
   "why.said by the assistant": ["是助理說的", "是助理说的", "the assistant said it"],
   "why.asks": ["它本身是問題", "它本身是问题", "it is a question itself"],

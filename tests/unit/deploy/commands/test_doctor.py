@@ -2,6 +2,7 @@
 
 import pytest
 
+from deploy.command import main
 from deploy.commands.operate.doctor import old_pgvector
 from events.platform.settings import Settings
 from ingest.extraction.claude.extractor import ClaudeExtractor
@@ -32,3 +33,14 @@ def test_a_model_whose_cache_wants_a_longer_prompt_is_named() -> None:
     assert named is not None
     assert "claude-haiku-4-5" in named
     assert "4,096" in named
+
+
+def test_a_missing_setting_fails_one_check_and_the_others_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/nothing")
+    monkeypatch.delenv("CARDLOG_REDIS_URL", raising=False)
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "FAIL  redis: CARDLOG_REDIS_URL is not set" in said
+    assert "extraction:" in said
