@@ -38,12 +38,12 @@ def test_a_quote_nobody_said_is_refused_and_counted(api: MessagesApi, claude: Cl
     answering(
         api,
         states=[state("I moved to Lisbon", "Lisbon"), state("I moved to Porto", "Porto")],
-        events=[event("I flew to Mars")],
+        events=[event("I flew to Mars"), event("to Lisbon I moved")],  # the second one has words of the turn
         knowledge=[{"turn": 1, "quote": "a fado is", "title": "fado", "definition": "a song"}],
     )
     found = claude.extract(SessionBatch((said("So: I moved to Lisbon!"),)))
     assert [one.value for one in states(found)] == ["Lisbon"]
-    assert found.refused == 3
+    assert found.refused == 4
     assert not noted(found)
 
 
