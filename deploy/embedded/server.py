@@ -318,7 +318,7 @@ def kept_port(path: Path) -> int:
 
 
 def free_port() -> int:
-    """Returns a free port that the kernel gives to nobody else.
+    """Returns a free port below the range from which Linux gives ports to connections, unless that range was changed.
 
     A port of the kernel's own choice may belong to another program's connection when the server starts again.
     """

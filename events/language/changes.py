@@ -143,7 +143,8 @@ def brief(text: str) -> bool:
 
 def _search(section: str, text: str) -> re.Match[str] | None:
     head = to_simplified(text[:READ].casefold().replace("’", "'"))
-    return _pattern(section, "english").search(head) or _pattern(section, "chinese").search(head)
+    found = _pattern(section, "english").search(head)
+    return _pattern(section, "chinese").search(head) if found is None and has_cjk(head) else found
 
 
 def _verbs() -> tuple[re.Pattern[str], ...]:

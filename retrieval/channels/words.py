@@ -28,9 +28,7 @@ _RANKED = 2_000  # the hits of a common word that are ranked, when no other word
 CONCEPT_WEIGHT = 0.5  # of the concept that a question asks for, beside 1 for a word
 _MEANT = 0.7  # the weight of a correction of a misspelt word
 _WORD = re.compile(r"[a-z]{5,32}")  # an edit of a shorter word is too often another word
-_CORRECTED = (
-    8  # the words of a question that are corrected at most: each has some 400 edits, which take 0.3 ms
-)
+_CORRECTED = 8  # words of a question that are corrected at most: each has some 400 edits, which take 0.3 ms
 _FUZZY_LIMIT = 20
 # The least trigram similarity of two words that count as similar. Two swapped letters leave about a third.
 _LEAST_WORD = 0.27

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.server import ServerError, kept_port
+from deploy.embedded.server import ServerError, free_port, kept_port
 
 
 @pytest.fixture
@@ -51,3 +51,7 @@ def test_a_chosen_port_that_another_program_has_is_an_error_with_the_remedy(
 def test_a_file_without_a_port_is_no_port(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "redis.port").write_bytes(content)
     assert kept_port(tmp_path / "redis.port") == 0
+
+
+def test_a_chosen_port_is_below_those_that_the_kernel_gives_to_connections() -> None:
+    assert all(1_024 <= free_port() < 32_768 for _ in range(20))
