@@ -57,7 +57,7 @@ class ModeReader:
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""
         async with (
-            self._pool.connected(owner, within_s, many=False) as connection,
+            self._pool.connected(owner, within_s) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             await cursor.execute(REGISTRY, registry_parameters([owner]))

@@ -65,7 +65,7 @@ class PeopleReader:
     async def present(self, owner: str) -> People:
         """Returns the people of a user. The caller does not change them."""
         known = self._remembered.get(owner)
-        async with self._pool.listing(owner, many=False) as connection:
+        async with self._pool.listing(owner, planned=True) as connection:
             # The place is read before the tables. People may know more than their place, and never less.
             try:
                 async with connection.cursor(row_factory=class_row(_Place)) as looking:

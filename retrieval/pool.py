@@ -24,7 +24,7 @@ from events.types.tenancy import tenant_of, vouch
 T = TypeVar("T")
 _SEE = statement("retrieval", "see_user")
 _LIST_WAITS_S = 2.0
-_PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
+_PLANS = {True: "force_generic_plan", False: "force_custom_plan"}
 
 
 class ArrayDumper(Dumper):
@@ -106,26 +106,26 @@ class Pool:
     async def without_tenant(self, within_s: float) -> AsyncIterator[AsyncConnection]:
         """Yields a connection that sees no row of any user, for questions about the server. Raises as ``connected``."""
         async with self._connections.connection(timeout=within_s) as connection:
-            await connection.see("", _PLANS[True])
+            await connection.see("", _PLANS[False])
             yield connection
 
     @asynccontextmanager
     async def connected(
-        self, user_id: str, within_s: float, *, many: bool = True
+        self, user_id: str, within_s: float, *, planned: bool = True
     ) -> AsyncIterator[AsyncConnection]:
         """Yields a connection for questions about one user. Its statements see only the rows of the user's tenant.
 
-        For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
-        A generic plan may read all cards of a user, so a user with very ``many`` cards gets plans of their own.
+        A ``planned`` statement has one plan for all users. For most users planning takes longer than answering, and a
+        change of the mode takes a round trip. A statement whose one plan may read all cards of a user is not planned.
         Raises ``psycopg_pool.PoolTimeout`` when none is free within ``within_s`` seconds, and psycopg's errors.
         """
         async with self._connections.connection(timeout=within_s) as connection:
-            await connection.see(tenant_of(user_id), _PLANS[many])
+            await connection.see(tenant_of(user_id), _PLANS[planned])
             yield connection
 
     @asynccontextmanager
     async def listing(
-        self, user_id: str, within_s: float = 2.0, *, many: bool = True, asker: str | None = None
+        self, user_id: str, within_s: float = 2.0, *, planned: bool = False, asker: str | None = None
     ) -> AsyncIterator[AsyncConnection]:
         """Yields a connection as :meth:`connected` does, for any reading but a recall, which has places of its own.
 
@@ -135,7 +135,7 @@ class Pool:
         try:
             async with (
                 self._lists.place((tenant_of(user_id), user_id if asker is None else asker)),
-                self.connected(user_id, within_s, many=many) as connection,
+                self.connected(user_id, within_s, planned=planned) as connection,
             ):
                 yield connection
         except SaturatedError as error:

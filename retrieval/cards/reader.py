@@ -162,7 +162,7 @@ class CardReader:
         """Returns some cards of a user by id, whatever their status. An unknown card is absent."""
         # Cards are looked up by their key, so one plan is good for everybody. Planning takes ten times as long.
         once = asked.past is None
-        async with self._pool.listing(asked.user_id, _PATIENCE_S, many=not once) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S, planned=once) as connection:
             return await self._cards(connection, asked, ids, kinds, once=once)
 
     async def naming(
@@ -175,7 +175,7 @@ class CardReader:
         values = {**asked.parameters(), **named, "kinds": list(kinds)}
         part = statement("retrieval", "named_in")
         cards, edges = (filled(name, asked, named=part) for name in ("cards_named", "same_as_named"))
-        async with self._pool.listing(asked.user_id, _PATIENCE_S, many=False) as connection:
+        async with self._pool.listing(asked.user_id, _PATIENCE_S, planned=True) as connection:
             found, same_as = connection.cursor(row_factory=_CARD), connection.cursor(row_factory=_EDGE)
             try:
                 async with connection.pipeline():

@@ -71,11 +71,13 @@ FROM (
 ) n
 
 -- name: fuzzy
+-- The user's words nearest to each word of the question, by the share of their common trigrams, and the question's
+-- pairs of characters. As in `tags`, `holder` has each card of each word and pair that is not common, and a common one
+-- finds no card and counts in the score.
 WITH asked AS (
     SELECT ordinal, word, probes::integer[] AS probes
     FROM unnest(%(words)s::text[], %(word_probes)s::text[]) WITH ORDINALITY AS a(word, probes, ordinal)
 ), near AS MATERIALIZED (
-    -- The user's words nearest to each word of the question, by the share of their common trigrams.
     SELECT asked.ordinal, n.term_key, n.similarity
     FROM asked CROSS JOIN LATERAL (
         SELECT w.term_key, similarity(w.word, asked.word)::float8 AS similarity
@@ -86,64 +88,52 @@ WITH asked AS (
     ) n
     WHERE n.similarity >= %(least_word)s
 ), holder AS MATERIALIZED (
-    -- The cards that hold each of these words, counted up to the number that makes a word common.
-    SELECT word.term_key, c.card_id FROM (SELECT DISTINCT term_key FROM near) word CROSS JOIN LATERAL (
-        SELECT c.card_id FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[word.term_key] AND (c.user_id = %(user_id)s) IS TRUE
-          AND word.term_key <> ALL (%(known_common)s::integer[])
+    SELECT true AS of_word, word.key, c.*
+    FROM (SELECT DISTINCT term_key AS key FROM near) word LEFT JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance, {visible_by_key} AS visible
+        FROM cards.cards c
+        WHERE c.term_keys @> ARRAY[word.key] AND (c.user_id = %(user_id)s) IS TRUE
+          AND word.key <> ALL (%(known_common)s::integer[])
         LIMIT %(common)s
-    ) c
-), word AS MATERIALIZED (
-    -- As in the tags channel: a common word finds no cards when another word does, and it still counts in the score.
-    SELECT term_key, held >= %(common)s AS common,
-           held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
-    FROM (
-        SELECT term_key, CASE WHEN term_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE coalesce(cards, 0) END AS held
-        FROM (SELECT DISTINCT term_key FROM near) every
-        LEFT JOIN (SELECT term_key, count(*) AS cards FROM holder GROUP BY term_key) counted USING (term_key)
-    ) n
-), pair AS MATERIALIZED (
-    SELECT pair_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
-    FROM (
-        SELECT pair_key, CASE WHEN pair_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
-                   SELECT count(*) FROM (
-                       SELECT FROM cards.cards holder
-                       WHERE holder.pair_keys @> ARRAY[pair_key] AND (holder.user_id = %(user_id)s) IS TRUE
-                       LIMIT %(common)s
-                   ) up_to
-               ) END AS held
-        FROM unnest(%(pairs)s::integer[]) pair_key
-        OFFSET 0
-    ) counted
-), total AS (
-    SELECT greatest(count(*), 1) AS words FROM asked
+    ) c ON true
+    UNION ALL
+    SELECT false, pair.key, c.*
+    FROM unnest(%(pairs)s::integer[]) AS pair(key) LEFT JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance, {visible_by_key} AS visible
+        FROM cards.cards c
+        WHERE c.pair_keys @> ARRAY[pair.key] AND (c.user_id = %(user_id)s) IS TRUE
+          AND pair.key <> ALL (%(known_common)s::integer[])
+        LIMIT %(common)s
+    ) c ON true
+), part AS MATERIALIZED (
+    SELECT of_word, key, count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common
+    FROM holder GROUP BY of_word, key
+), selective AS MATERIALIZED (
+    SELECT of_word, key, card_id, term_keys, pair_keys, provenance
+    FROM holder JOIN part USING (of_word, key) WHERE visible AND NOT common
 ), hit AS MATERIALIZED (
-    SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance
-    FROM cards.cards c
-    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
-           OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
-      AND {visible_by_key}
-), best AS (
+    SELECT DISTINCT ON (card_id) card_id, term_keys, pair_keys, provenance FROM selective
+), held AS (
+    SELECT of_word, key, card_id FROM selective
+    UNION ALL
+    SELECT of_word, key, card_id
+    FROM hit JOIN part ON common AND key = ANY (CASE WHEN of_word THEN term_keys ELSE pair_keys END)
+), score AS (
     -- The nearest word of each card to each word of the question.
-    SELECT card_id, ordinal, max(similarity) AS similarity
+    SELECT card_id, sum(similarity) / (SELECT greatest(count(*), 1) FROM asked) AS words, 0 AS pairs
     FROM (
-        SELECT holder.card_id, term_key FROM holder JOIN word USING (term_key) WHERE NOT word.common
-        UNION ALL
-        SELECT hit.card_id, term_key FROM word JOIN hit ON term_key = ANY (hit.term_keys) WHERE word.common
-    ) held JOIN near USING (term_key)
-    GROUP BY card_id, ordinal
-), scored AS MATERIALIZED (
-    SELECT hit.card_id, CASE hit.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share,
-           coalesce(held.similarity, 0) / total.words AS words,
-           CASE WHEN cardinality(%(pairs)s::integer[]) = 0 THEN 0
-                ELSE (SELECT count(*) FROM unnest(hit.pair_keys) p WHERE p = ANY (%(pairs)s::integer[]))
-                     / cardinality(%(pairs)s::integer[])::float8 END AS pairs
-    FROM hit CROSS JOIN total
-    LEFT JOIN (SELECT card_id, sum(similarity) AS similarity FROM best GROUP BY card_id) held USING (card_id)
+        SELECT card_id, ordinal, max(similarity) AS similarity
+        FROM held JOIN near ON near.term_key = held.key AND of_word
+        GROUP BY card_id, ordinal
+    ) best GROUP BY card_id
+    UNION ALL
+    SELECT card_id, 0, count(*)::float8 / cardinality(%(pairs)s::integer[]) FROM held WHERE NOT of_word GROUP BY card_id
 )
-SELECT card_id, share * greatest(words, pairs)::float8 AS score
-FROM scored
-WHERE words > 0 OR pairs >= %(least_pairs)s
+SELECT card_id, max(CASE hit.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END)
+                * greatest(max(words), max(pairs)) AS score
+FROM score JOIN hit USING (card_id)
+GROUP BY card_id
+HAVING max(words) > 0 OR max(pairs) >= %(least_pairs)s
 ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
@@ -277,8 +267,9 @@ FROM (
     CROSS JOIN LATERAL (
         SELECT c.provenance FROM cards.cards c WHERE c.card_id = v.card_id AND {visible} LIMIT 1
     ) c
-    WHERE v.user_id = %(user_id)s AND v.model = %(model)s
-    ORDER BY v.signs <~> binary_quantize(%(vector)s::vector)::bit({dimension})
+    -- IS TRUE keeps a generic plan, which does not know the user's share, from reading all vectors of the user.
+    WHERE (v.user_id = %(user_id)s AND v.model = %(model)s) IS TRUE
+    ORDER BY v.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))
     LIMIT %(looked_at)s
 ) near
 ORDER BY score DESC, near.card_id
@@ -297,7 +288,7 @@ FROM (
             SELECT own.card_id
             FROM {vectors} own
             WHERE own.user_id = %(user_id)s AND own.model = %(model)s
-            ORDER BY (own.signs <~> binary_quantize(%(vector)s::vector)::bit({dimension})) + 0.0, own.card_id
+            ORDER BY (own.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))) + 0.0, own.card_id
             LIMIT %(looked_at)s
         ) nearest
         JOIN {vectors} v ON v.user_id = %(user_id)s AND v.card_id = nearest.card_id
@@ -316,62 +307,92 @@ ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: tags
--- BM25 over every hit, and the words of the question that no card holds. The document frequency of a term is the number
--- of hits that hold it. The number is exact when every word finds cards, because every card that holds a term of the
--- question is then a hit. For an idle word it is estimated from the share of the other words' hits that hold it.
--- When all words are common, a card must hold two of them, because most of a long memory holds one of them. When no
--- card holds two of them, each word finds cards again. In that case, and for a single common word, only the latest of
--- those cards are ranked: a common word tells little more than that.
-WITH asked AS (
+-- BM25 over every card that holds a word of the question which is not common, and the words that no card holds. The
+-- document frequency of such a word is the number of its hits. That of a common word, which finds no card here, is
+-- estimated from the share of the hits that hold it. `holder` has each card of each word that is not common, so only
+-- common words are looked for among the terms of the hits. Without a word that is not common: no row.
+WITH holder AS MATERIALIZED (
+    SELECT a.key, a.weight, c.*
+    FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS a(key, weight)
+    LEFT JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.own_terms, c.provenance, {visible_by_key} AS visible
+        FROM cards.cards c
+        WHERE c.term_keys @> ARRAY[a.key] AND (c.user_id = %(user_id)s) IS TRUE
+          AND a.key <> ALL (%(known_common)s::integer[])
+        LIMIT %(common)s
+    ) c ON true
+), asked AS MATERIALIZED (
+    SELECT key, max(weight) AS weight, count(*) FILTER (WHERE visible)::float8 AS hits, count(card_id) = 0 AS absent,
+           count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common
+    FROM holder GROUP BY key
+), selective AS MATERIALIZED (
+    SELECT key, asked.weight, asked.hits, card_id, term_keys, own_terms, provenance
+    FROM holder JOIN asked USING (key) WHERE visible AND NOT common
+), hit AS MATERIALIZED (
+    SELECT DISTINCT ON (card_id) card_id, term_keys, own_terms, provenance FROM selective
+), total AS MATERIALIZED (
+    SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
+), uses AS (
+    SELECT * FROM selective
+    UNION ALL
+    SELECT key, weight, greatest(%(common)s, (SELECT cards FROM total) * hits / (SELECT count(*) FROM hit)),
+           card_id, term_keys, own_terms, provenance
+    FROM (
+        SELECT key, weight, count(*) OVER (PARTITION BY key) AS hits, hit.*
+        FROM hit JOIN asked ON common AND key = ANY (term_keys)
+    ) held
+)
+{bm25}
+
+-- name: common_tags
+-- As `tags`, when every word of the question that a card holds is common. A card must then hold two of them, because
+-- most of a long memory holds one of them. When no card holds two of them, each word finds cards. In that case, and for
+-- a single word, only the latest of those cards are ranked: a common word tells little more than that.
+WITH asked AS MATERIALIZED (
     {selective_terms}
-), pair AS (
-    SELECT a.key AS one, b.key AS other
-    FROM asked a JOIN asked b ON a.key < b.key
-    WHERE a.common AND NOT a.idle AND b.common AND NOT b.idle
 ), duo AS (
-    SELECT DISTINCT ON (card_id) c.* FROM pair CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (card_id) c.*
+    FROM asked a JOIN asked b ON a.key < b.key AND a.common AND b.common CROSS JOIN LATERAL (
         SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[pair.one, pair.other] AND {visible_by_key}
+        WHERE c.term_keys @> ARRAY[a.key, b.key] AND {visible_by_key}
     ) c
-), found AS (
+), hit AS MATERIALIZED (
     SELECT * FROM duo
     UNION ALL
     (SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
-     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM duo)
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE common) AND NOT EXISTS (SELECT FROM duo)
        AND {visible_by_key}
      ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
-     LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s END)
-), hit AS (
-    SELECT card_id, term_keys, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
-           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length,
-           CASE provenance WHEN 'assistant_stated' THEN %(assistant)s ELSE 1 END AS share
-    FROM found
+     LIMIT %(ranked)s)
+), total AS MATERIALIZED (
+    SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
 ), uses AS (
-    SELECT card_id, key, length, share, times
-    FROM hit JOIN asked ON key = ANY (term_keys) CROSS JOIN LATERAL (
-        SELECT cardinality(array_positions(own, key))
-               + %(before)s * cardinality(array_positions(earlier, key)) AS times
-        OFFSET 0 -- computes the value once, and not once for each use
-    ) count
-), total AS (
-    SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
-    FROM cards.card_counts WHERE user_id = %(user_id)s
-), weight AS (
-    SELECT key, asked.weight * ln(1 + (greatest(total.cards - h.cards, 0) + 0.5) / (h.cards + 0.5)) AS idf
-    FROM asked
-    CROSS JOIN total
-    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) u USING (key)
-    CROSS JOIN LATERAL (
-        SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM duo)
-               THEN greatest(%(common)s, total.cards * u.hits / (SELECT count(*) FROM hit)) ELSE u.hits END AS cards
-    ) h
+    SELECT key, weight,
+           CASE WHEN EXISTS (SELECT FROM duo)
+                THEN greatest(%(common)s, (SELECT cards FROM total) * hits / (SELECT count(*) FROM hit)) ELSE hits END AS hits,
+           card_id, term_keys, own_terms, provenance
+    FROM (
+        SELECT key, weight, count(*) OVER (PARTITION BY key)::float8 AS hits, hit.*
+        FROM hit JOIN asked ON common AND key = ANY (term_keys)
+    ) held
 )
+{bm25}
+
+-- name: bm25
 SELECT card_id,
-       sum(share * idf * times * (%(k1)s + 1)
-           / (times + %(k1)s * (1 - %(b)s + %(b)s * uses.length / total.length)))
-       AS score,
+       sum(CASE provenance WHEN 'assistant_stated' THEN %(assistant)s ELSE 1 END
+           * weight * ln(1 + (greatest(coalesce((SELECT cards FROM total), 0) - hits, 0) + 0.5) / (hits + 0.5))
+           * times * (%(k1)s + 1)
+           / (times + %(k1)s * (1 - %(b)s + %(b)s * length / coalesce((SELECT total.length FROM total), 1)))) AS score,
        ARRAY(SELECT key FROM asked WHERE absent) AS absent
-FROM uses JOIN weight USING (key) CROSS JOIN total
+FROM uses CROSS JOIN LATERAL (
+    -- The own terms of most cards are all of its terms. To cut an array takes longer than to search it.
+    SELECT CASE WHEN own_terms = cardinality(term_keys) THEN cardinality(array_positions(term_keys, key))
+           ELSE cardinality(array_positions(term_keys[:own_terms], key))
+                + %(before)s * cardinality(array_positions(term_keys[own_terms + 1:], key)) END AS times,
+           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length
+    OFFSET 0 -- computes the values once, and not once for each use
+) counted
 GROUP BY card_id
 ORDER BY score DESC, card_id
 LIMIT %(limit)s;

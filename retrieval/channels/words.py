@@ -63,21 +63,18 @@ class TagsChannel(Channel):
         if not weights:
             return [], ()
         keys = term_keys(scope.user_id, weights)
-        rows = await found_rows(
-            connection,
-            "tags",
-            scope,
-            {
-                "assistant": assistant_share(question),
-                "keys": keys,
-                "weights": list(weights.values()),
-                "k1": BM25_K1,
-                "b": BM25_B,
-                "before": _BEFORE,
-                "ranked": _RANKED,
-                "limit": _TERM_LIMIT,
-            },
-        )
+        values = {
+            "assistant": assistant_share(question),
+            "keys": keys,
+            "weights": list(weights.values()),
+            "k1": BM25_K1,
+            "b": BM25_B,
+            "before": _BEFORE,
+            "ranked": _RANKED,
+            "limit": _TERM_LIMIT,
+        }
+        rows = await found_rows(connection, "tags", scope, values)
+        rows = rows or await found_rows(connection, "common_tags", scope, values)
         if not rows:
             return [], None
         none_holds = set(rows[0][2])

@@ -81,13 +81,13 @@ class CardResolver:
 
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
-        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S) as connection:
             return {card.card_id: card for card in await (await _cards(connection, scope, ids)).fetchall()}
 
     async def overview(self, scope: Scope, limit: int) -> list[UUID]:
         """Returns the most important cards of the scope, at most ``limit`` of each kind and context layer."""
         values = {"owner": OWNER, "registered": list(registered()), "looked_at": _LOOKED_AT, "limit": limit}
-        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S) as connection:
             return [card_id for (card_id,) in await found_rows(connection, "overview", scope, values)]
 
     async def episodes(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
@@ -98,7 +98,7 @@ class CardResolver:
         if not ids:
             return {}
         values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR, "most": _TERMS}
-        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S) as connection:
             found = await (await _asked(connection, _EPISODE, _EPISODES, values)).fetchall()
         return {episode.of_card: episode for episode in found if scope.admits(episode)}
 
@@ -121,7 +121,7 @@ class CardResolver:
             return CardResolution({}, {})
         history = question.intent == "history"
         of_now = scope.known_at is None and not history
-        async with self._pool.connected(scope.user_id, RETRY_S, many=scope.size.many) as connection:
+        async with self._pool.connected(scope.user_id, RETRY_S) as connection:
             # These queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
@@ -137,7 +137,7 @@ class CardResolver:
                 looked_up = by_id(await asked_cards.fetchall())
                 disputes = [] if asked_disputes is None else await asked_disputes.fetchall()
                 edges = await asked_edges.fetchall()
-                of_turns = await asked_states.fetchall()
+                states_of_turns = await asked_states.fetchall()
             terms = {card: frozenset(row.terms) for card, row in looked_up.items()}
             found: dict[UUID, Card] = dict(looked_up)
             marks = {card: evidence[card] for card in looked_up}
@@ -150,7 +150,9 @@ class CardResolver:
                 for card, row in found.items()
                 if scope.replaced(row) or (row.kind == "event" and history)
             ]
-            if chained := [*chained, *(state for _, state, _ in of_turns)]:
+            # A fact that no later one took the place of has no chain.
+            of_turns = [(episode, state, retracted) for episode, state, retracted, _ in states_of_turns]
+            if chained := [*chained, *(state for _, state, _, superseded in states_of_turns if superseded)]:
                 asked_edges = await _edges(connection, scope, chained, history=history, implied=True)
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}

@@ -232,7 +232,7 @@ class ChannelExecutor:
             return []
 
         async def look() -> list[Hit]:
-            async with self._pool.connected(scope.user_id, within, many=scope.size.many) as connection:
+            async with self._pool.connected(scope.user_id, within) as connection:
                 attempt.began = time.perf_counter()
                 if fault := self._faults.get(channel.name):
                     await fault.strike(connection)

@@ -194,7 +194,7 @@ class Overlay:
             return None
 
         async def look() -> OverlayResult | None:
-            async with pool.connected(scope.user_id, self._deadline_s, many=False) as connection:
+            async with pool.connected(scope.user_id, self._deadline_s) as connection:
                 references, past = "reference" in scope.kinds, _is_past(scope)
                 above = partial(nothing_above, connection, scope.user_id, references=references, past=past)
                 try:

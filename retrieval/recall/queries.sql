@@ -81,7 +81,7 @@ CROSS JOIN LATERAL (
 
 -- name: turn_states
 -- The states that were made of the same turn as each of these episodes. The cards of one extraction have one cause.
-SELECT e.card_id, s.card_id, s.retracted
+SELECT e.card_id, s.card_id, s.retracted, s.superseded_at IS NOT NULL AS superseded
 FROM cards.cards e
 JOIN cards.cards s ON s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
 WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode AND NOT s.contested;

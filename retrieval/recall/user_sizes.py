@@ -87,7 +87,7 @@ class UserSizes:
 
     async def _rows(self, name: str, within_s: float, *, user_id: str, **values: object) -> list[TupleRow]:
         async def look() -> list[tuple[object, ...]]:
-            async with self._pool.connected(user_id, within_s, many=False) as connection:
+            async with self._pool.connected(user_id, within_s) as connection:
                 cursor = await connection.execute(
                     statement("retrieval.recall", name), {"user_id": user_id, **values}
                 )

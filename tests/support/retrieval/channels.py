@@ -55,8 +55,6 @@ def searching(
     database: str,
     do: Callable[[AsyncConnection], Awaitable[Any]],
     user_id: str = "alex",
-    *,
-    many: bool = True,
 ) -> Any:
     """Returns the result of ``do`` on a connection that is opened as recall opens it."""
 
@@ -64,7 +62,7 @@ def searching(
         pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
         await pool.open(wait=True)
         try:
-            async with pool.connected(user_id, 30.0, many=many) as connection:
+            async with pool.connected(user_id, 30.0) as connection:
                 return await do(connection)
         finally:
             await pool.close()

@@ -107,11 +107,11 @@ def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[
     pooled(postgres_url, arrive)
 
 
-def test_a_statement_is_planned_for_each_user_unless_a_generic_plan_will_do(database: str) -> None:
+def test_a_statement_has_one_plan_for_all_users_unless_it_asks_for_its_own(database: str) -> None:
     async def modes(pool: Pool) -> list[str]:
         found = []
-        for many in (True, False, False, True):
-            async with pool.connected("alex", 5.0, many=many) as connection:
+        for planned in (False, True, True, False):
+            async with pool.connected("alex", 5.0, planned=planned) as connection:
                 row = await (await connection.execute("SHOW plan_cache_mode")).fetchone()
                 assert row is not None
                 found.append(row[0])
