@@ -114,25 +114,26 @@ WITH asked AS (
 ), hit AS MATERIALIZED (
     SELECT DISTINCT ON (card_id) card_id, term_keys, pair_keys, provenance FROM selective
 ), held AS (
-    SELECT of_word, key, card_id FROM selective
+    SELECT of_word, key, card_id, provenance FROM selective
     UNION ALL
-    SELECT of_word, key, card_id
+    SELECT of_word, key, card_id, provenance
     FROM hit JOIN part ON common AND key = ANY (CASE WHEN of_word THEN term_keys ELSE pair_keys END)
 ), score AS (
     -- The nearest word of each card to each word of the question.
-    SELECT card_id, sum(similarity) / (SELECT greatest(count(*), 1) FROM asked) AS words, 0 AS pairs
+    SELECT card_id, provenance, sum(similarity) / (SELECT greatest(count(*), 1) FROM asked) AS words, 0 AS pairs
     FROM (
-        SELECT card_id, ordinal, max(similarity) AS similarity
+        SELECT card_id, provenance, ordinal, max(similarity) AS similarity
         FROM held JOIN near ON near.term_key = held.key AND of_word
-        GROUP BY card_id, ordinal
-    ) best GROUP BY card_id
+        GROUP BY card_id, provenance, ordinal
+    ) best GROUP BY card_id, provenance
     UNION ALL
-    SELECT card_id, 0, count(*)::float8 / cardinality(%(pairs)s::integer[]) FROM held WHERE NOT of_word GROUP BY card_id
+    SELECT card_id, provenance, 0, count(*)::float8 / cardinality(%(pairs)s::integer[])
+    FROM held WHERE NOT of_word GROUP BY card_id, provenance
 )
-SELECT card_id, max(CASE hit.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END)
+SELECT card_id, CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END
                 * greatest(max(words), max(pairs)) AS score
-FROM score JOIN hit USING (card_id)
-GROUP BY card_id
+FROM score
+GROUP BY card_id, provenance
 HAVING max(words) > 0 OR max(pairs) >= %(least_pairs)s
 ORDER BY score DESC, card_id
 LIMIT %(limit)s;
@@ -400,45 +401,50 @@ LIMIT %(limit)s;
 -- name: time
 -- The score is the number of the question's words that a card shares, and then its importance. A state that only
 -- continues through the window (an old address) does not answer "what did I do then", so a state counts by its start.
--- In a long window the statement reads all cards that share a selective term, and the latest of the other cards.
-WITH asked AS MATERIALIZED (
-    {selective_terms}
+-- In a long window the statement reads all cards that share a word which is not common, and the latest of the others.
+WITH holder AS MATERIALIZED (
+    SELECT a.key, c.*
+    FROM unnest(%(keys)s::integer[]) AS a(key) LEFT JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.occurred_until AS until,
+               CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END AS at, {visible_by_key} AS visible
+        FROM cards.cards c
+        WHERE c.term_keys @> ARRAY[a.key] AND (c.user_id = %(user_id)s) IS TRUE
+          AND a.key <> ALL (%(known_common)s::integer[])
+        LIMIT %(common)s
+    ) c ON true
+), asked AS MATERIALIZED (
+    SELECT key, count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common FROM holder GROUP BY key
+), common AS MATERIALIZED (
+    SELECT key FROM asked WHERE common
 ), inside AS (
-    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at AS at, c.provenance
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.occurred_at AS at, 0 AS words
      FROM cards.cards c
-     WHERE c.kind = 'event' AND {visible}
-       AND c.occurred_at < coalesce(%(to)s::timestamptz, 'infinity')
-       AND c.occurred_at >= coalesce(%(from)s::timestamptz, '-infinity')
+     WHERE c.kind = 'event' AND {visible} AND c.occurred_at < %(to)s::timestamptz AND c.occurred_at >= %(from)s::timestamptz
      ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)
-    UNION
+    UNION ALL
     -- Events that began before the window and continued into it.
-    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at, c.provenance
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.occurred_at, 0
      FROM cards.cards c
-     WHERE c.kind = 'event' AND {visible}
-       AND c.occurred_until > %(from)s::timestamptz AND c.occurred_at < %(from)s::timestamptz
+     WHERE c.kind = 'event' AND {visible} AND c.occurred_until > %(from)s::timestamptz AND c.occurred_at < %(from)s::timestamptz
      ORDER BY c.occurred_until LIMIT %(looked_at)s)
-    UNION
-    (SELECT c.card_id, c.term_keys, 5, false, c.effective_at, c.provenance
+    UNION ALL
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.effective_at, 0
      FROM cards.cards c
-     WHERE c.kind = 'state' AND {visible}
-       AND c.effective_at < coalesce(%(to)s::timestamptz, 'infinity')
-       AND c.effective_at >= coalesce(%(from)s::timestamptz, '-infinity')
+     WHERE c.kind = 'state' AND {visible} AND c.effective_at < %(to)s::timestamptz AND c.effective_at >= %(from)s::timestamptz
      ORDER BY c.effective_at DESC LIMIT %(looked_at)s)
-    UNION
-    (SELECT c.card_id, c.term_keys, coalesce(c.importance, 5), coalesce(c.episode, false),
-            CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END, c.provenance
-     FROM cards.cards c
-     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT common) AND {visible_by_key}
-       AND CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END < coalesce(%(to)s::timestamptz, 'infinity')
-       AND (CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END
-            >= coalesce(%(from)s::timestamptz, '-infinity')
-            OR c.occurred_until > %(from)s::timestamptz))
+    UNION ALL
+    SELECT card_id, term_keys, importance, episode, provenance, at, 1
+    FROM holder JOIN asked USING (key)
+    WHERE visible AND NOT common AND at < %(to)s::timestamptz AND (at >= %(from)s::timestamptz OR until > %(from)s::timestamptz)
+), card AS (
+    SELECT card_id, max(term_keys) AS term_keys, coalesce(max(importance), 5) / 20.0 AS importance, max(provenance) AS provenance,
+           CASE WHEN bool_or(episode) THEN 0 ELSE 0.25 END AS noted, max(at) AS at, sum(words) AS words
+    FROM inside GROUP BY card_id
 )
 SELECT card_id,
-       (CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END * (
-        (SELECT count(*) FROM asked WHERE asked.key = ANY (inside.term_keys))
-        + coalesce(importance, 5) / 20.0 + CASE WHEN episode THEN 0 ELSE 0.25 END))::float8 AS score
-FROM inside
+       (CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END
+        * (words + (SELECT count(*) FROM common WHERE key = ANY (term_keys)) + importance + noted))::float8 AS score
+FROM card
 ORDER BY score DESC, at, card_id
 LIMIT %(limit)s;
 

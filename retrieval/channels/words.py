@@ -5,6 +5,7 @@ A misspelt word of a question is corrected to the words one edit away among thos
 
 import re
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from string import ascii_lowercase
 from uuid import UUID
 
@@ -34,6 +35,7 @@ _FUZZY_LIMIT = 20
 _LEAST_WORD = 0.27
 _LEAST_PAIRS = 0.25  # the least share of the question's character pairs that a card must hold
 _TIME_LIMIT = 50
+_EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 _LOOKED_AT = 500  # the latest cards of the window that are read although they share no selective term
 
 
@@ -181,10 +183,9 @@ class TimeChannel(Channel):
             scope,
             {
                 "assistant": assistant_share(question),
-                "from": span.start,
-                "to": span.end,
+                "from": span.start or _EARLIEST,
+                "to": span.end or _LATEST,
                 "keys": term_keys(scope.user_id, question.terms),
-                "weights": [1.0] * len(question.terms),
                 "looked_at": _LOOKED_AT,
                 "limit": _TIME_LIMIT,
             },
