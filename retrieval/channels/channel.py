@@ -99,6 +99,7 @@ def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int)
         visible_by_key=visible["owner_filter_by_key"],
         selective_terms=statement(package, "selective_terms"),
         bm25=statement(package, "bm25"),
+        use=statement(package, "use"),
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
             for name, part in parts.items()

@@ -90,7 +90,7 @@ WITH asked AS (
 ), holder AS MATERIALIZED (
     SELECT true AS of_word, word.key, c.*
     FROM (SELECT DISTINCT term_key AS key FROM near) word LEFT JOIN LATERAL (
-        SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance, {visible_by_key} AS visible
+        SELECT c.card_id, c.provenance, {visible_by_key} AS visible
         FROM cards.cards c
         WHERE c.term_keys @> ARRAY[word.key] AND (c.user_id = %(user_id)s) IS TRUE
           AND word.key <> ALL (%(known_common)s::integer[])
@@ -99,7 +99,7 @@ WITH asked AS (
     UNION ALL
     SELECT false, pair.key, c.*
     FROM unnest(%(pairs)s::integer[]) AS pair(key) LEFT JOIN LATERAL (
-        SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance, {visible_by_key} AS visible
+        SELECT c.card_id, c.provenance, {visible_by_key} AS visible
         FROM cards.cards c
         WHERE c.pair_keys @> ARRAY[pair.key] AND (c.user_id = %(user_id)s) IS TRUE
           AND pair.key <> ALL (%(known_common)s::integer[])
@@ -108,16 +108,16 @@ WITH asked AS (
 ), part AS MATERIALIZED (
     SELECT of_word, key, count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common
     FROM holder GROUP BY of_word, key
-), selective AS MATERIALIZED (
-    SELECT of_word, key, card_id, term_keys, pair_keys, provenance
-    FROM holder JOIN part USING (of_word, key) WHERE visible AND NOT common
+), selective AS NOT MATERIALIZED (
+    SELECT of_word, key, card_id, provenance FROM holder JOIN part USING (of_word, key) WHERE visible AND NOT common
 ), hit AS MATERIALIZED (
-    SELECT DISTINCT ON (card_id) card_id, term_keys, pair_keys, provenance FROM selective
+    SELECT DISTINCT card_id FROM selective WHERE EXISTS (SELECT FROM part WHERE common)
 ), held AS (
     SELECT of_word, key, card_id, provenance FROM selective
     UNION ALL
-    SELECT of_word, key, card_id, provenance
-    FROM hit JOIN part ON common AND key = ANY (CASE WHEN of_word THEN term_keys ELSE pair_keys END)
+    SELECT of_word, key, c.card_id, c.provenance
+    FROM hit JOIN cards.cards c ON c.user_id = %(user_id)s AND c.card_id = hit.card_id
+    JOIN part ON common AND key = ANY (CASE WHEN of_word THEN c.term_keys ELSE c.pair_keys END)
 ), score AS (
     -- The nearest word of each card to each word of the question.
     SELECT card_id, provenance, sum(similarity) / (SELECT greatest(count(*), 1) FROM asked) AS words, 0 AS pairs
@@ -130,8 +130,8 @@ WITH asked AS (
     SELECT card_id, provenance, 0, count(*)::float8 / cardinality(%(pairs)s::integer[])
     FROM held WHERE NOT of_word GROUP BY card_id, provenance
 )
-SELECT card_id, CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END
-                * greatest(max(words), max(pairs)) AS score
+SELECT card_id, (CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END
+                 * greatest(max(words), max(pairs)))::real AS score
 FROM score
 GROUP BY card_id, provenance
 HAVING max(words) > 0 OR max(pairs) >= %(least_pairs)s
@@ -316,7 +316,7 @@ WITH holder AS MATERIALIZED (
     SELECT a.key, a.weight, c.*
     FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS a(key, weight)
     LEFT JOIN LATERAL (
-        SELECT c.card_id, c.term_keys, c.own_terms, c.provenance, {visible_by_key} AS visible
+        SELECT c.card_id, c.provenance, {use}, {visible_by_key} AS visible
         FROM cards.cards c
         WHERE c.term_keys @> ARRAY[a.key] AND (c.user_id = %(user_id)s) IS TRUE
           AND a.key <> ALL (%(known_common)s::integer[])
@@ -326,21 +326,22 @@ WITH holder AS MATERIALIZED (
     SELECT key, max(weight) AS weight, count(*) FILTER (WHERE visible)::float8 AS hits, count(card_id) = 0 AS absent,
            count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common
     FROM holder GROUP BY key
-), selective AS MATERIALIZED (
-    SELECT key, asked.weight, asked.hits, card_id, term_keys, own_terms, provenance
+), selective AS NOT MATERIALIZED (
+    SELECT key, asked.weight, asked.hits, card_id, provenance, times, length
     FROM holder JOIN asked USING (key) WHERE visible AND NOT common
 ), hit AS MATERIALIZED (
-    SELECT DISTINCT ON (card_id) card_id, term_keys, own_terms, provenance FROM selective
+    SELECT DISTINCT card_id FROM selective WHERE EXISTS (SELECT FROM asked WHERE common)
 ), total AS MATERIALIZED (
     SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
 ), uses AS (
     SELECT * FROM selective
     UNION ALL
     SELECT key, weight, greatest(%(common)s, (SELECT cards FROM total) * hits / (SELECT count(*) FROM hit)),
-           card_id, term_keys, own_terms, provenance
+           card_id, provenance, times, length
     FROM (
-        SELECT key, weight, count(*) OVER (PARTITION BY key) AS hits, hit.*
-        FROM hit JOIN asked ON common AND key = ANY (term_keys)
+        SELECT a.key, a.weight, count(*) OVER (PARTITION BY a.key) AS hits, c.card_id, c.provenance, {use}
+        FROM hit JOIN cards.cards c ON c.user_id = %(user_id)s AND c.card_id = hit.card_id
+        JOIN asked a ON a.common AND a.key = ANY (c.term_keys)
     ) held
 )
 {bm25}
@@ -371,29 +372,31 @@ WITH asked AS MATERIALIZED (
     SELECT key, weight,
            CASE WHEN EXISTS (SELECT FROM duo)
                 THEN greatest(%(common)s, (SELECT cards FROM total) * hits / (SELECT count(*) FROM hit)) ELSE hits END AS hits,
-           card_id, term_keys, own_terms, provenance
+           card_id, provenance, times, length
     FROM (
-        SELECT key, weight, count(*) OVER (PARTITION BY key)::float8 AS hits, hit.*
-        FROM hit JOIN asked ON common AND key = ANY (term_keys)
+        SELECT a.key, a.weight, count(*) OVER (PARTITION BY a.key)::float8 AS hits, c.card_id, c.provenance, {use}
+        FROM hit c JOIN asked a ON a.common AND a.key = ANY (c.term_keys)
     ) held
 )
 {bm25}
 
+-- name: use
+-- How often the card c holds the word a.key, and its length. A word of the turns before counts `before`. The own terms of
+-- most cards are all of its terms: to cut an array takes longer than to search it.
+CASE WHEN c.own_terms = cardinality(c.term_keys) THEN cardinality(array_positions(c.term_keys, a.key))
+     ELSE cardinality(array_positions(c.term_keys[:c.own_terms], a.key))
+          + %(before)s * cardinality(array_positions(c.term_keys[c.own_terms + 1:], a.key)) END AS times,
+c.own_terms + %(before)s * (cardinality(c.term_keys) - c.own_terms) AS length
+
 -- name: bm25
+-- In single precision, cards that hold the same words tie, in whatever order the uses are added.
 SELECT card_id,
        sum(CASE provenance WHEN 'assistant_stated' THEN %(assistant)s ELSE 1 END
            * weight * ln(1 + (greatest(coalesce((SELECT cards FROM total), 0) - hits, 0) + 0.5) / (hits + 0.5))
            * times * (%(k1)s + 1)
-           / (times + %(k1)s * (1 - %(b)s + %(b)s * length / coalesce((SELECT total.length FROM total), 1)))) AS score,
+           / (times + %(k1)s * (1 - %(b)s + %(b)s * uses.length / coalesce((SELECT total.length FROM total), 1))))::real AS score,
        ARRAY(SELECT key FROM asked WHERE absent) AS absent
-FROM uses CROSS JOIN LATERAL (
-    -- The own terms of most cards are all of its terms. To cut an array takes longer than to search it.
-    SELECT CASE WHEN own_terms = cardinality(term_keys) THEN cardinality(array_positions(term_keys, key))
-           ELSE cardinality(array_positions(term_keys[:own_terms], key))
-                + %(before)s * cardinality(array_positions(term_keys[own_terms + 1:], key)) END AS times,
-           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length
-    OFFSET 0 -- computes the values once, and not once for each use
-) counted
+FROM uses
 GROUP BY card_id
 ORDER BY score DESC, card_id
 LIMIT %(limit)s;
@@ -405,7 +408,7 @@ LIMIT %(limit)s;
 WITH holder AS MATERIALIZED (
     SELECT a.key, c.*
     FROM unnest(%(keys)s::integer[]) AS a(key) LEFT JOIN LATERAL (
-        SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.occurred_until AS until,
+        SELECT c.card_id, c.importance, c.episode, c.provenance, c.occurred_until AS until,
                CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END AS at, {visible_by_key} AS visible
         FROM cards.cards c
         WHERE c.term_keys @> ARRAY[a.key] AND (c.user_id = %(user_id)s) IS TRUE
@@ -414,37 +417,40 @@ WITH holder AS MATERIALIZED (
     ) c ON true
 ), asked AS MATERIALIZED (
     SELECT key, count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common FROM holder GROUP BY key
-), common AS MATERIALIZED (
-    SELECT key FROM asked WHERE common
 ), inside AS (
-    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.occurred_at AS at, 0 AS words
+    (SELECT c.card_id, c.importance, c.episode, c.provenance, c.occurred_at AS at, 0 AS words
      FROM cards.cards c
      WHERE c.kind = 'event' AND {visible} AND c.occurred_at < %(to)s::timestamptz AND c.occurred_at >= %(from)s::timestamptz
      ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)
     UNION ALL
     -- Events that began before the window and continued into it.
-    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.occurred_at, 0
+    (SELECT c.card_id, c.importance, c.episode, c.provenance, c.occurred_at, 0
      FROM cards.cards c
      WHERE c.kind = 'event' AND {visible} AND c.occurred_until > %(from)s::timestamptz AND c.occurred_at < %(from)s::timestamptz
      ORDER BY c.occurred_until LIMIT %(looked_at)s)
     UNION ALL
-    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.provenance, c.effective_at, 0
+    (SELECT c.card_id, c.importance, c.episode, c.provenance, c.effective_at, 0
      FROM cards.cards c
      WHERE c.kind = 'state' AND {visible} AND c.effective_at < %(to)s::timestamptz AND c.effective_at >= %(from)s::timestamptz
      ORDER BY c.effective_at DESC LIMIT %(looked_at)s)
     UNION ALL
-    SELECT card_id, term_keys, importance, episode, provenance, at, 1
+    SELECT card_id, importance, episode, provenance, at, 1
     FROM holder JOIN asked USING (key)
     WHERE visible AND NOT common AND at < %(to)s::timestamptz AND (at >= %(from)s::timestamptz OR until > %(from)s::timestamptz)
 ), card AS (
-    SELECT card_id, max(term_keys) AS term_keys, coalesce(max(importance), 5) / 20.0 AS importance, max(provenance) AS provenance,
+    SELECT card_id, coalesce(max(importance), 5) / 20.0 AS importance, max(provenance) AS provenance,
            CASE WHEN bool_or(episode) THEN 0 ELSE 0.25 END AS noted, max(at) AS at, sum(words) AS words
     FROM inside GROUP BY card_id
 )
 SELECT card_id,
        (CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END
-        * (words + (SELECT count(*) FROM common WHERE key = ANY (term_keys)) + importance + noted))::float8 AS score
-FROM card
+        * (words + common + importance + noted))::float8 AS score
+FROM card CROSS JOIN LATERAL (
+    SELECT CASE WHEN EXISTS (SELECT FROM asked WHERE asked.common) THEN (
+        SELECT count(*) FROM cards.cards c JOIN asked ON asked.common AND asked.key = ANY (c.term_keys)
+        WHERE c.user_id = %(user_id)s AND c.card_id = card.card_id
+    ) ELSE 0 END AS common
+) held
 ORDER BY score DESC, at, card_id
 LIMIT %(limit)s;
 
