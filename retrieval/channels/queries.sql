@@ -111,7 +111,8 @@ WITH asked AS (
 ), selective AS NOT MATERIALIZED (
     SELECT of_word, key, card_id, provenance FROM holder JOIN part USING (of_word, key) WHERE visible AND NOT common
 ), hit AS MATERIALIZED (
-    SELECT DISTINCT card_id FROM selective WHERE EXISTS (SELECT FROM part WHERE common)
+    SELECT card_id FROM selective WHERE EXISTS (SELECT FROM part WHERE common)
+    GROUP BY card_id ORDER BY count(*) DESC, card_id LIMIT %(looked_at)s
 ), held AS (
     SELECT of_word, key, card_id, provenance FROM selective
     UNION ALL
@@ -310,8 +311,8 @@ LIMIT %(limit)s;
 -- name: tags
 -- BM25 over every card that holds a word of the question which is not common, and the words that no card holds. The
 -- document frequency of such a word is the number of its hits. That of a common word, which finds no card here, is
--- estimated from the share of the hits that hold it. `holder` has each card of each word that is not common, so only
--- common words are looked for among the terms of the hits. Without a word that is not common: no row.
+-- estimated from the share of the best hits that hold it. `holder` has each card of each word that is not common, so only
+-- common words are looked for among the terms of the best hits. Without a word that is not common: no row.
 WITH holder AS MATERIALIZED (
     SELECT a.key, a.weight, c.*
     FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS a(key, weight)
@@ -330,7 +331,8 @@ WITH holder AS MATERIALIZED (
     SELECT key, asked.weight, asked.hits, card_id, provenance, times, length
     FROM holder JOIN asked USING (key) WHERE visible AND NOT common
 ), hit AS MATERIALIZED (
-    SELECT DISTINCT card_id FROM selective WHERE EXISTS (SELECT FROM asked WHERE common)
+    SELECT card_id FROM selective WHERE EXISTS (SELECT FROM asked WHERE common)
+    GROUP BY card_id ORDER BY sum(weight / hits) DESC, card_id LIMIT %(looked_at)s
 ), total AS MATERIALIZED (
     SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
 ), uses AS (

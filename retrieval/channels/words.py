@@ -36,7 +36,9 @@ _LEAST_WORD = 0.27
 _LEAST_PAIRS = 0.25  # the least share of the question's character pairs that a card must hold
 _TIME_LIMIT = 50
 _EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-_LOOKED_AT = 500  # the latest cards of the window that are read although they share no selective term
+# The best hits among whose terms common words are looked for, and the latest cards of a window that are read although
+# they share no selective term.
+_LOOKED_AT = 500
 
 
 class TagsChannel(Channel):
@@ -73,6 +75,7 @@ class TagsChannel(Channel):
             "b": BM25_B,
             "before": _BEFORE,
             "ranked": _RANKED,
+            "looked_at": _LOOKED_AT,
             "limit": _TERM_LIMIT,
         }
         rows = await found_rows(connection, "tags", scope, values)
@@ -160,6 +163,7 @@ class FuzzyChannel(Channel):
                 "pairs": pairs,
                 "least_word": _LEAST_WORD,
                 "least_pairs": _LEAST_PAIRS,
+                "looked_at": _LOOKED_AT,
                 "limit": _FUZZY_LIMIT,
             },
         )
