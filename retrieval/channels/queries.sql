@@ -53,11 +53,9 @@ c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])
 (c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])) IS TRUE
 
 -- name: selective_terms
--- The words of the question that may find cards. A word that very many of the user's cards hold is idle when another
--- word finds cards. An idle word still counts in the ranking. Counting stops where a word is common, so the cost does
--- not depend on the number of cards. A word that is known to be common is not counted again.
-SELECT key, weight, held = 0 AS absent, held >= %(common)s AS common,
-       held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+-- The words of the question, which of them no card holds, and which are common. Counting stops where a word is common, so
+-- the cost does not depend on the number of cards. A word that is known to be common is not counted again.
+SELECT key, weight, held = 0 AS absent, held >= %(common)s AS common
 FROM (
     SELECT key, weight, CASE WHEN key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
                SELECT count(*) FROM (
