@@ -70,9 +70,14 @@ def reading(name: str) -> Iterator[BinaryIO]:
 def private_folder(folder: Path) -> None:
     """Makes ``folder`` unless it exists, and takes the right to write from its group when the folder is this user's.
 
-    Raises RuntimeError for a folder that others may write to: they could swap keys, and links could stand for files.
+    Raises RuntimeError when it cannot be made, and for a folder that others may write to: they could swap keys, and
+    links could stand for files.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if folder.is_file() else error.strerror
+        raise RuntimeError(f"{folder} cannot be the data folder: {why}; choose another with --data") from None
     entry = folder.stat()
     if entry.st_mode & stat.S_IWOTH or (entry.st_mode & stat.S_IWGRP and entry.st_uid != os.geteuid()):
         raise RuntimeError(

@@ -98,6 +98,9 @@ def test_a_data_folder_that_others_may_write_to_is_refused_and_one_of_the_group_
     data.chmod(0o775)
     private_folder(data)
     assert stat.S_IMODE(data.stat().st_mode) == 0o755
+    (data / "file").touch()
+    with pytest.raises(RuntimeError, match="it is a file; choose another with --data"):
+        private_folder(data / "file")
 
 
 def test_a_grant_is_for_the_cardlog_of_the_data_folder(
