@@ -88,16 +88,18 @@ def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int)
     """
     package = "retrieval.channels"
     of_scope = SQL("").join(SQL(" ") + statement(package, f"visible_{each}") for each in conditions)
+    of_user = statement(package, "of_user")
     visible = {
         owner: statement(package, "visible").format(
-            owner_filter=statement(package, owner), conditions=of_scope
+            owner_filter=statement(package, owner).format(of_user=of_user), conditions=of_scope
         )
         for owner in ("owner_filter", "owner_filter_by_key")
     }
     made = statement(package, name).format(
         visible=visible["owner_filter"],
         visible_by_key=visible["owner_filter_by_key"],
-        selective_terms=statement(package, "selective_terms"),
+        of_user=of_user,
+        selective_terms=statement(package, "selective_terms").format(of_user=of_user),
         bm25=statement(package, "bm25"),
         use=statement(package, "use"),
         **{

@@ -46,11 +46,15 @@ AND %(spaces)s = (SELECT string_agg(slot || ' ' || fingerprint, ' ' ORDER BY slo
 -- name: owner_filter
 c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])
 
--- name: owner_filter_by_key
+-- name: of_user
 -- A key is hashed together with its user, so it finds another user's card only after a rare hash collision. IS TRUE
 -- keeps the planner from using this condition as a second index lookup. That lookup would read all cards of the user
--- (8 ms of 10 with 80,000 cards), or all cards of a kind (6 ms of 7 while the GIN index has a pending list).
-(c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])) IS TRUE
+-- (8 ms of 10 with 80,000 cards).
+(c.user_id = %(user_id)s) IS TRUE
+
+-- name: owner_filter_by_key
+-- Without IS TRUE the planner would look up all cards of a kind (6 ms of 7 while the GIN index has a pending list).
+{of_user} AND (c.kind = ANY (%(kinds)s::text[])) IS TRUE
 
 -- name: selective_terms
 -- The words of the question, which of them no card holds, and which are common. Counting stops where a word is common, so
@@ -60,7 +64,7 @@ FROM (
     SELECT key, weight, CASE WHEN key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
                SELECT count(*) FROM (
                    SELECT FROM cards.cards c
-                   WHERE c.term_keys @> ARRAY[key] AND (c.user_id = %(user_id)s) IS TRUE
+                   WHERE c.term_keys @> ARRAY[key] AND {of_user}
                    LIMIT %(common)s
                ) u
            ) END AS held
@@ -90,7 +94,7 @@ WITH asked AS (
     FROM (SELECT DISTINCT term_key AS key FROM near) word LEFT JOIN LATERAL (
         SELECT c.card_id, c.provenance, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[word.key] AND (c.user_id = %(user_id)s) IS TRUE
+        WHERE c.term_keys @> ARRAY[word.key] AND {of_user}
           AND word.key <> ALL (%(known_common)s::integer[])
         LIMIT %(common)s
     ) c ON true
@@ -99,7 +103,7 @@ WITH asked AS (
     FROM unnest(%(pairs)s::integer[]) AS pair(key) LEFT JOIN LATERAL (
         SELECT c.card_id, c.provenance, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.pair_keys @> ARRAY[pair.key] AND (c.user_id = %(user_id)s) IS TRUE
+        WHERE c.pair_keys @> ARRAY[pair.key] AND {of_user}
           AND pair.key <> ALL (%(known_common)s::integer[])
         LIMIT %(common)s
     ) c ON true
@@ -317,7 +321,7 @@ WITH holder AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT c.card_id, c.provenance, {use}, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[a.key] AND (c.user_id = %(user_id)s) IS TRUE
+        WHERE c.term_keys @> ARRAY[a.key] AND {of_user}
           AND a.key <> ALL (%(known_common)s::integer[])
         LIMIT %(common)s
     ) c ON true
@@ -411,7 +415,7 @@ WITH holder AS MATERIALIZED (
         SELECT c.card_id, c.importance, c.episode, c.provenance, c.occurred_until AS until,
                CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END AS at, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[a.key] AND (c.user_id = %(user_id)s) IS TRUE
+        WHERE c.term_keys @> ARRAY[a.key] AND {of_user}
           AND a.key <> ALL (%(known_common)s::integer[])
         LIMIT %(common)s
     ) c ON true
