@@ -84,7 +84,7 @@ def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int)
     """Returns a channel's statement with its shared parts filled in. ``parts`` are table names (str) and numbers (int).
 
     The statement ``visible`` with these ``conditions`` is the filter of a recall. It is the same for a lookup by user
-    and for a lookup by keys that hold the user. ``selective_terms`` separates selective terms from common ones.
+    and for a lookup by keys that hold the user. The other parts are read by the channels of words.
     """
     package = "retrieval.channels"
     of_scope = SQL("").join(SQL(" ") + statement(package, f"visible_{each}") for each in conditions)
@@ -100,8 +100,8 @@ def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int)
         visible_by_key=visible["owner_filter_by_key"],
         of_user=of_user,
         selective_terms=statement(package, "selective_terms").format(of_user=of_user),
-        bm25=statement(package, "bm25"),
-        use=statement(package, "use"),
+        up_to_common=statement(package, "up_to_common").format(of_user=of_user),
+        **{part: statement(package, part) for part in ("total", "use", "bm25")},
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
             for name, part in parts.items()

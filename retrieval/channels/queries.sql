@@ -56,6 +56,11 @@ c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])
 -- Without IS TRUE the planner would look up all cards of a kind (6 ms of 7 while the GIN index has a pending list).
 {of_user} AND (c.kind = ANY (%(kinds)s::text[])) IS TRUE
 
+-- name: up_to_common
+-- The user's cards of the key a.key, unless it is known to be common. Reading stops where a key is common, so the cost does
+-- not depend on the number of cards.
+{of_user} AND a.key <> ALL (%(known_common)s::integer[]) LIMIT %(common)s
+
 -- name: selective_terms
 -- The words of the question, which of them no card holds, and which are common. Counting stops where a word is common, so
 -- the cost does not depend on the number of cards. A word that is known to be common is not counted again.
@@ -90,22 +95,18 @@ WITH asked AS (
     ) n
     WHERE n.similarity >= %(least_word)s
 ), holder AS MATERIALIZED (
-    SELECT true AS of_word, word.key, c.*
-    FROM (SELECT DISTINCT term_key AS key FROM near) word LEFT JOIN LATERAL (
+    SELECT true AS of_word, a.key, c.*
+    FROM (SELECT DISTINCT term_key AS key FROM near) a LEFT JOIN LATERAL (
         SELECT c.card_id, c.provenance, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[word.key] AND {of_user}
-          AND word.key <> ALL (%(known_common)s::integer[])
-        LIMIT %(common)s
+        WHERE c.term_keys @> ARRAY[a.key] AND {up_to_common}
     ) c ON true
     UNION ALL
-    SELECT false, pair.key, c.*
-    FROM unnest(%(pairs)s::integer[]) AS pair(key) LEFT JOIN LATERAL (
+    SELECT false, a.key, c.*
+    FROM unnest(%(pairs)s::integer[]) AS a(key) LEFT JOIN LATERAL (
         SELECT c.card_id, c.provenance, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.pair_keys @> ARRAY[pair.key] AND {of_user}
-          AND pair.key <> ALL (%(known_common)s::integer[])
-        LIMIT %(common)s
+        WHERE c.pair_keys @> ARRAY[a.key] AND {up_to_common}
     ) c ON true
 ), part AS MATERIALIZED (
     SELECT of_word, key, count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common
@@ -321,9 +322,7 @@ WITH holder AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT c.card_id, c.provenance, {use}, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[a.key] AND {of_user}
-          AND a.key <> ALL (%(known_common)s::integer[])
-        LIMIT %(common)s
+        WHERE c.term_keys @> ARRAY[a.key] AND {up_to_common}
     ) c ON true
 ), asked AS MATERIALIZED (
     SELECT key, max(weight) AS weight, count(*) FILTER (WHERE visible)::float8 AS hits, count(card_id) = 0 AS absent,
@@ -335,9 +334,7 @@ WITH holder AS MATERIALIZED (
 ), hit AS MATERIALIZED (
     SELECT card_id FROM selective WHERE EXISTS (SELECT FROM asked WHERE common)
     GROUP BY card_id ORDER BY sum(weight / hits) DESC, card_id LIMIT %(looked_at)s
-), total AS MATERIALIZED (
-    SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
-), uses AS (
+), {total}, uses AS (
     SELECT * FROM selective
     UNION ALL
     SELECT key, weight, greatest(%(common)s, (SELECT cards FROM total) * hits / (SELECT count(*) FROM hit)),
@@ -370,9 +367,7 @@ WITH asked AS MATERIALIZED (
        AND {visible_by_key}
      ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
      LIMIT %(ranked)s)
-), total AS MATERIALIZED (
-    SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
-), uses AS (
+), {total}, uses AS (
     SELECT key, weight,
            CASE WHEN EXISTS (SELECT FROM duo)
                 THEN greatest(%(common)s, (SELECT cards FROM total) * hits / (SELECT count(*) FROM hit)) ELSE hits END AS hits,
@@ -383,6 +378,11 @@ WITH asked AS MATERIALIZED (
     ) held
 )
 {bm25}
+
+-- name: total
+total AS MATERIALIZED (
+    SELECT cards::float8, terms::float8 / nullif(cards, 0) AS length FROM cards.card_counts WHERE user_id = %(user_id)s
+)
 
 -- name: use
 -- How often the card c holds the word a.key, and its length. A word of the turns before counts `before`. The own terms of
@@ -415,9 +415,7 @@ WITH holder AS MATERIALIZED (
         SELECT c.card_id, c.importance, c.episode, c.provenance, c.occurred_until AS until,
                CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END AS at, {visible_by_key} AS visible
         FROM cards.cards c
-        WHERE c.term_keys @> ARRAY[a.key] AND {of_user}
-          AND a.key <> ALL (%(known_common)s::integer[])
-        LIMIT %(common)s
+        WHERE c.term_keys @> ARRAY[a.key] AND {up_to_common}
     ) c ON true
 ), asked AS MATERIALIZED (
     SELECT key, count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common FROM holder GROUP BY key
