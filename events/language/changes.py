@@ -29,12 +29,20 @@ def before_change(clause: str) -> str | None:
     return None if found is None else "" if found[0] == "了" else found.string[: found.start()]
 
 
+def without_change(text: str) -> str:
+    """Returns ``text`` without its words of change, in simplified script and lower case."""
+    head = _mandarin(text[:READ].casefold())
+    for language in ("english", "chinese"):
+        head = _pattern("change", language).sub(" ", head)
+    return head
+
+
 def subject_in(clause: str) -> str | None:
     """Returns the words before the first common verb or verb of change in ``clause``; None without such a verb.
 
     Who said it does not count: "the dentist said that the appointment has moved". Who does something to "it" is None.
     """
-    head = to_simplified(clause[:READ].casefold().replace("’", "'"))
+    head = _mandarin(clause[:READ].casefold().replace("’", "'"))
     places = [found.start() for each in _verbs() if (found := each.search(head)) is not None]
     if not places or _IT.search(head, min(places)):
         return None
@@ -53,7 +61,7 @@ def told_clauses(text: str) -> Iterator[str]:
 
 def told_sentences(text: str) -> Iterator[str]:
     """Yields the sentences of ``text``, in simplified script, without those that only suppose something."""
-    for sentence in _SENTENCE.split(to_simplified(text[:READ])):
+    for sentence in _SENTENCE.split(_mandarin(text[:READ])):
         if sentence and not _SUPPOSED.search(sentence):
             yield sentence
 
@@ -76,11 +84,19 @@ def doer(before: str) -> str | None:
 
 def values(text: str) -> frozenset[str]:
     """Returns the numbers, days and times of day that ``text`` names, as they are written."""
-    head = to_simplified(text[:READ])
+    head = _mandarin(text[:READ])
     languages = ("english", "chinese") if has_cjk(head) else ("english",)
     return frozenset(
         found for each in languages for found in _pattern("value", each).findall(head.casefold())
     )
+
+
+_CANTONESE = str.maketrans("唔冇咗喇啦嘅哋佢喺", "不没了了了的们他在")
+
+
+def _mandarin(text: str) -> str:
+    """Returns ``text`` in simplified script, with the function words of written Cantonese as those of Mandarin."""
+    return to_simplified(text).translate(_CANTONESE).replace("而家", "现在").replace("依家", "现在")
 
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？…]+")
@@ -142,7 +158,7 @@ def brief(text: str) -> bool:
 
 
 def _search(section: str, text: str) -> re.Match[str] | None:
-    head = to_simplified(text[:READ].casefold().replace("’", "'"))
+    head = _mandarin(text[:READ].casefold().replace("’", "'"))
     found = _pattern(section, "english").search(head)
     return _pattern(section, "chinese").search(head) if found is None and has_cjk(head) else found
 

@@ -130,7 +130,7 @@ def understand(text: str, now: datetime) -> Question:
     points = " ".join(part.text for part in parse_question(text))
     meant = found if points == text else _times(points, now)
     dated = [item for item in meant if item.kind != "duration" and not _means_now(item, now)]
-    windows = tuple(map(_window, dated))
+    windows = tuple(window for item in dated for window in _windows(item))
     # The time channel answers the words of a time. As search terms they mostly find other dates, so they count
     # little. They still find a card with the same words ("the talk next Wednesday").
     latest = _last(text)
@@ -198,6 +198,7 @@ _ANY_DAY = frozenset(
 _ANY_DAY |= frozenset(
     ("at night", "早上", "早晨", "上午", "中午", "下午", "傍晚", "晚上", "夜里", "半夜", "凌晨")
 )
+_NEAR = timedelta(days=14)
 _LATELY = frozenset(("lately", "recently", "最近", "近来", "近期", "这阵子", "这段时间"))
 
 
@@ -207,6 +208,17 @@ def _means_now(found: timex.Found, now: datetime) -> bool:
 
 def _said(found: timex.Found) -> str:
     return " ".join(to_simplified(found.text.casefold()).split())
+
+
+def _windows(found: timex.Found) -> list[TimeWindow]:
+    """Returns the time that is meant, and the other Friday that "on Friday" may mean when no tense decides."""
+    window = _window(found)
+    if found.alternative is None or window.start is None or window.end is None or found.start is None:
+        return [window]
+    apart = found.alternative - found.start
+    if abs(apart) > _NEAR:
+        return [window]
+    return [window, replace(window, start=window.start + apart, end=window.end + apart)]
 
 
 def _window(found: timex.Found) -> TimeWindow:
@@ -261,7 +273,8 @@ def _intent(text: str, windows: Sequence[TimeWindow], now: datetime) -> Intent:
         return "history"
     if _WHY.search(folded):
         return "why"
-    over = [window for window in windows if window.end is not None and window.end <= now]
-    if not all(window.vague for window in over) or _BEFORE.search(folded) or _PAST_TENSE.search(folded):
+    named = [window.end for window in windows if not window.vague]
+    over = bool(named) and all(end is not None and end <= now for end in named)
+    if over or _BEFORE.search(folded) or _PAST_TENSE.search(folded):
         return "past"
     return "list" if _LIST.search(folded) else "present"

@@ -32,6 +32,7 @@ _PREDICATES = (*SUPERSEDING, "expands", "qualifies", "retracts", "contradicts", 
 _TURNS = 30  # the best episodes, of which it is asked if their facts still hold
 _FACTS = 5  # the facts whose values are looked up in later turns
 _READ = 200  # characters of a value
+_BRIEF = 8  # words beside those of the question: a turn with no more tells one thing
 _TERMS = 200  # the own terms of a card that are compared with those of others
 _LATER = 10  # the latest turns that name a fact that the question asks for: one of them may have ended it
 _NEARBY = 200  # the cards at most whose other relations and whose history are read
@@ -157,17 +158,14 @@ class CardResolver:
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
-            later = await _later(connection, question, scope, found, marks)
+            later = await _later(connection, question, scope, found, marks, terms)
             named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
             others: dict[UUID, _FoundCard] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
+            marks |= {card: told for card, told in later.items() if card in found or card in others}
             for card in later.keys() & others.keys():
-                found[card], marks[card], terms[card] = (
-                    others[card],
-                    later[card],
-                    frozenset(others[card].terms),
-                )
+                found[card], terms[card] = others[card], frozenset(others[card].terms)
         resolution = Judging(question, scope, found, marks, others, edges).resolution(disputes, of_turns)
         return replace(resolution, found=looked_up, terms=terms)
 
@@ -267,25 +265,40 @@ async def _later(
     scope: Scope,
     found: Mapping[UUID, Card],
     evidence: Mapping[UUID, Evidence],
+    terms: Mapping[UUID, frozenset[int]],
 ) -> dict[UUID, Evidence]:
-    """Returns the latest turns that name the value of a fact that was asked for.
+    """Returns the latest turns that name what the best cards answer: the value of a fact, or the words of a brief turn.
 
-    They have the votes of the fact and no other evidence, so that they are compared with it and answer nothing else.
+    They have the votes of these cards and no other evidence, so that they are compared with them and answer nothing else.
     """
-    facts = [card for card in found.values() if is_asked_for(card, question)]
-    if not facts or scope.known_at is not None:
+    if scope.known_at is not None or question.intent != "present":
         return {}
-    words = " ".join((fact.value or "")[:_READ] for fact in facts[:_FACTS])
-    keys = list(dict.fromkeys(term_keys(scope.user_id, analyse(words))))
+    facts = [card for card in found.values() if is_asked_for(card, question)][:_FACTS]
+    asked = {*term_keys(scope.user_id, question.weights)}
+    best = sorted(found, key=lambda card: (-evidence[card].votes, card))[:_FACTS]
+    brief = {
+        card: answer
+        for card in best
+        if found[card].episode
+        and found[card].provenance == "user_stated"
+        and 0 < len(answer := terms.get(card, frozenset()) - asked) <= _BRIEF
+    }
+    words = " ".join((fact.value or "")[:_READ] for fact in facts)
+    keys = list(
+        {*term_keys(scope.user_id, analyse(words)), *(key for answer in brief.values() for key in answer)}
+    )
+    named = [*facts, *(found[card] for card in brief)]
+    if not keys:
+        return {}
     values = {
         "keys": keys,
         "weights": [1.0] * len(keys),
-        "after": min(fact.said_at for fact in facts),
+        "after": min(card.said_at for card in named),
         "limit": _LATER,
     }
     rows = await found_rows(connection, "later_turns", scope, values)
-    votes = Evidence(votes=max(evidence[fact.card_id].votes for fact in facts))
-    return {card: votes for (card,) in rows if card not in found}
+    votes = Evidence(votes=max(evidence[card.card_id].votes for card in named))
+    return {card: evidence.get(card, Evidence()).joined(votes) for (card,) in rows}
 
 
 async def _asked(

@@ -89,11 +89,11 @@ class Asked:
 
     @cached_property
     def about_now(self) -> bool:
-        """True when it asks what holds, in whatever tense: neither in a stretch of time nor how it was before."""
+        """True when it asks what holds, in whatever tense: neither in a time of the past nor how it was before."""
         question = self.question
-        return self.stretch is None and (
-            question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)
-        )
+        if question.intent == "past":
+            return self.stretch is None and not question.of_before
+        return question.intent in ("present", "list") and not self.of_the_past
 
     def yields(self, card: Card) -> bool:
         """True for what is no answer beside the user's own words, unless the question asks what the assistant said.

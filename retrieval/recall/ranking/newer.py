@@ -22,6 +22,7 @@ from events.language.changes import (
     told_clauses,
     told_sentences,
     values,
+    without_change,
 )
 from events.language.concepts import concept, concepts_asked, concepts_changed
 from events.language.quoted import without_quotations
@@ -35,6 +36,8 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 COMPARED = 30
 """The best candidates, whose topics are compared."""
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
+_ABOUT = 0.25  # of the weight of the question's words: a card with less is about another thing
+_NAMED = 0.75  # of the weight of what an older card answers: a change that names so much is about it
 _ENDS = 0.1  # of that weight: a change ends a turn with so much in common
 _ENGLISH_UNITS = (
     "mg",
@@ -141,15 +144,23 @@ def _compare_with(
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
     # A time is in many texts. Without words of the question, the topic is what the time is told of.
     topic = told & asked.keys or told - _time_keys(card.content, asked.user_id) or told
+    # A card that has little of the question is about another thing.
+    of_question = asked.keys & weights.keys()
+    beside = value is None and bool(of_question) and _share(of_question, told, weights) < _ABOUT
     # A value that the question names tells which thing is meant.
     others = _values(card.content if value is None else card.value or "")
     meant = others & _values(asked.question.text)
+    # What the older card tells of what is asked: a later turn that changes this names the old answer.
+    answer = told - asked.keys
+    asked_of = (told & asked.keys) - _time_keys(asked.question.text, asked.user_id)
     of_slot = _slot_keys(card, asked.user_id)
     of_fact = told | of_slot | (value or frozenset())
     # Numbers and their units are in many texts, so they are no sign of a topic.
     thing = _thing_keys(card.value, asked.user_id) or topic
     for newer in later:
         said, text = newer.terms, _own_words(newer.card.content)
+        # What has words of the question that the older card lacks is another thing: the office VPN, and not that of staging.
+        elsewhere = value is None and not (said & asked.keys) - names <= older.terms
         changes = _changes(text)
         own = _values(text) if others else others
         another = _differ(own, others)
@@ -185,7 +196,14 @@ def _compare_with(
         # One more member of a list is no change of the others, and no other change of a turn that names it is one.
         if value is not None and (listed or tie) and not others:
             continue
-        if not meant <= own or not (another or (changes and not asked.question.several)):
+        if (own and not meant <= own) or not (another or (changes and not asked.question.several)):
+            continue
+        names_it = _share(answer, telling, weights) >= _NAMED
+        # What says little else than that the very thing is another way now.
+        only_it = bool(asked_of) and asked_of <= telling and not (apart or beside or elsewhere)
+        only_it = only_it and _share(_unchanged(text, asked.user_id), told) >= SAME_TOPIC
+        if changes and (names_it or only_it):
+            older.is_ended(newer, 1.0, surely=True)
             continue
         share = _share(thing, telling)
         alike = _share(older.terms, said, weights) if share else 0.0
@@ -194,7 +212,7 @@ def _compare_with(
         replaced = changes and another and value is None and not asked.question.message
         in_the_session = newer.card.session_id == card.session_id
         # One common word of the question, such as a name, says little of what two turns are about.
-        other = apart or (value is None and alike < _ENDS)
+        other = apart or beside or (elsewhere and not replaced) or (value is None and alike < _ENDS)
         if replaced and not apart and in_the_session and _names_nothing(text):
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share, other = max(share, min(older.evidence.meaning, newer.evidence.meaning)), False
@@ -331,6 +349,13 @@ def _telling(
     told = [each for each, changes, own in _sentences(text) if changes or not values_of.isdisjoint(own)]
     keys = frozenset[int]().union(*(_name_keys(each, user_id) for each in told))
     return keys, [subject for each in told for subject in _subjects(each, user_id)]
+
+
+@lru_cache(maxsize=4096)
+def _unchanged(text: str, user_id: str) -> frozenset[int]:
+    """Returns the keys of the sentences that tell a change, without the words of change."""
+    told = (without_change(each) for each, changes, _ in _sentences(text) if changes)
+    return frozenset[int]().union(*(_name_keys(each, user_id) for each in told))
 
 
 @lru_cache(maxsize=8192)

@@ -155,7 +155,9 @@ class ChineseScan(Scan):
         if self.asked:
             whole = before + after
             done = _BACK.search(whole) or _DONE.search(whole)
-            return 1 if _WILL.search(whole) and not done else -1
+            if done:
+                return -1
+            return 1 if _WILL.search(whole) else 0 if self.words[i] in WEEKDAYS else -1
         if _MOVED.search(before):
             return 1
         clauses = _CLAUSE.split(after)

@@ -89,6 +89,9 @@ _PROMISED = re.compile(
 # Short forms and common misspellings that the rules know by their full form.
 _FULL = values_of("english.full")
 
+# A question in the present: "do I have a class on Tuesday?"
+_PRESENT = re.compile(r"\b(?:am|are|is|do|does|can)\b", re.IGNORECASE)
+
 
 class EnglishScan(Scan):
     """The words of an English text in lower case."""
@@ -110,7 +113,10 @@ class EnglishScan(Scan):
         head = _SENTENCE.split(self.text[max(0, begin - REACH) : begin])[-1]
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
         if self.asked:
-            return 1 if _WILL.search(head + tail) and not _BACK.search(head + tail) else -1
+            whole = head + tail
+            if _BACK.search(whole) or not _WILL.search(whole) and not _PRESENT.search(whole):
+                return -1
+            return 1 if _WILL.search(whole) else 0
         if _BEING.search(head) or _ARRANGED.search(_CLAUSE.split(head)[-1]):
             return 1
         whole = head + tail
