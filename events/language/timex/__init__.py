@@ -23,12 +23,14 @@ __all__ = [
 ]  # fmt: skip
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
-# Addresses of the net and of files. The numbers in them are no times.
-_ADDRESSING = re.compile(r"[/@\\]|www\.")
+# Addresses of the net and of files, lines of files, and versions. The numbers in them are no times.
+_ADDRESSING = re.compile(r"[/@\\]|\.\w+[.:]")
 _ADDRESS = re.compile(
     r"\b[A-Za-z][A-Za-z0-9+.-]{1,9}://[!-~]+|\bwww\.[!-~]+|[A-Za-z][\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}"
     r"|(?<![\w.-])(?:[A-Za-z][\w-]{0,62}\.){1,4}[a-z]{2,12}/[!-~]+"
-    r"|(?<![\w/])/(?:[A-Za-z][\w.-]{0,62}/)+[!-~]*|\b[A-Za-z]:\\[!-~]+",
+    r"|(?<![\w/])/(?:[A-Za-z][\w.-]{0,62}/)+[!-~]*|\b[A-Za-z]:\\[!-~]+"
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3,9}(?:[:/]\d{1,5})?|(?<=\w)\.[A-Za-z]\w{0,9}(?::\d{1,9}){1,2}(?![\d-])"
+    r"|[A-Za-z](?:(?:[/@]|={1,2})?\d{1,4}(?:\.\d{1,4}){2}|:\d\d?(?:\.\d\d?){2}(?!\d))",
     re.ASCII,
 )
 _ISO_DATE = re.compile(r"([^0-9A-Za-z]\d{4}-\d\d-\d\d(?![0-9A-Za-z]))")

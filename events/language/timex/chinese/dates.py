@@ -1,5 +1,6 @@
 """Chinese dates: years, months, days, dates in digits, and holidays."""
 
+import re
 from dataclasses import replace
 
 from .. import calendar
@@ -280,6 +281,10 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     return monthly(number), weekday_after(scan, i + 2)
 
 
+# The words before the number of a version: Ubuntu 22.04.1, 版本24.11.3.
+_VERSIONED = re.compile(r"(?:版本[:是]?|[A-Za-z]) ?$")
+
+
 @packrat
 def numeric(scan: Scan, i: int) -> Found | None:
     """Parses a date in digits, the year first: 2010.01.29, 2018-10-12, 12/1. In 23/1/2020 the day is first."""
@@ -297,9 +302,11 @@ def numeric(scan: Scan, i: int) -> Found | None:
         republican = mark == "/" and (
             100 <= a <= 150 or (60 <= a < 100 and len(words[i + 2]) == len(last) == 2)
         )
+        begin = scan.begins[i]
+        versioned = mark == "." and len(first) < 4 and _VERSIONED.search(scan.text, max(0, begin - 4), begin)
         if len(last) == 4 and short:
             span = calendar.date(third, second, a) or calendar.date(third, a, second)
-        elif len(last) > 2 or not (len(first) in (2, 4) or (len(first) == 3 and republican)):
+        elif len(last) > 2 or versioned or not (len(first) in (2, 4) or (len(first) == 3 and republican)):
             span = None
         else:
             span = calendar.date({2: full_year(a % 100), 3: a + 1911, 4: a}[len(first)], second, third)

@@ -3,6 +3,7 @@
 Some names of months are also verbs or the names of persons: "may", "march", "April called".
 """
 
+import re
 from dataclasses import replace
 
 from .. import calendar
@@ -13,7 +14,7 @@ from ..scan import Found, Phrases, Scan, given, listed, packrat
 from ..tables import words_of
 from .numbers import integer, ordinal, plain, year_number
 from .simple import opens
-from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, SHY, UNITS, VERSIONED, WEEKDAYS
+from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, SHY, TAKING, UNITS, VERSIONED, WEEKDAYS
 
 MODALS = listed("i you we he she it they not be have also well or require result contain include")
 
@@ -78,6 +79,7 @@ def _acts(scan: Scan, i: int) -> bool:
 _DATED = listed("on by since until till from before after dated date due at of and is was am pm between in")
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
 _FRACTION_OF = words_of("english.fraction_of")
+_THINGS = re.compile(r"(?!this$)[a-z]{2,}[a-rt-z]s")
 _COUNTED = listed("people times items percent million billion thousand am pm %")
 
 
@@ -139,8 +141,6 @@ def numeric(scan: Scan, i: int) -> Found | None:
 def _is_version(scan: Scan, i: int, first: str, second: str, third: str) -> bool:
     """True when three numbers with dots are a version: "release 2019.2.1", "upgrade to 4.2.28"."""
     last = scan.before(i)
-    if scan.tight(i) and (last.isalpha() or last in ("=", "@")):
-        return True
     if len(third) == 4 or (len(first) == 4 and len(second) == len(third) == 2):
         return last in VERSIONED  # a year with padded numbers is a date
     if last in VERSIONED or scan.before(i - 1) in VERSIONED:
@@ -209,8 +209,11 @@ def _two(scan: Scan, i: int, mark: str, after: int) -> Found | None:
 
 
 def _is_fraction(scan: Scan, i: int) -> bool:
-    """True after an article or a whole number: "an 8/10 film", "9 3/4"."""
+    """True after an article, a whole number, or a verb with things behind: "an 8/10 film", "9 3/4", "got 2/3 votes"."""
     last = scan.before(i)
+    counts = TAKING.fullmatch(last) and last not in LEADS and _THINGS.fullmatch(scan.original(i + 3))
+    if counts and int(scan.words[i]) <= int(scan.words[i + 2]):
+        return True
     return last in ("a", "an") or (last.isdecimal() and len(last) <= 2 and plain(scan, i - 1))
 
 

@@ -19,7 +19,7 @@ from .words import UNITS, WEEKDAYS
 # What may stand between a time and its day: "my 9am call tomorrow".
 _MEETINGS = words_of("english.meetings")
 _ZONES = listed("utc gmt pst pdt est edt cst cdt mst mdt bst cet cest ist jst hkt")
-_VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
+_VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score", "line", "lines"})
 
 
 @packrat

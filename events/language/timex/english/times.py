@@ -6,6 +6,7 @@ from typing import Literal
 from ..clock import PARTS, Clock, Half, Hours, between, part, point, since, until, waking, waking_between
 from ..lengths import Length
 from ..scan import Scan, given, listed, packrat
+from .dates import named
 from .numbers import integer, length, plain
 from .words import NUMBERS, PART_WORDS
 
@@ -35,7 +36,9 @@ def _meridiem(scan: Scan, i: int) -> tuple[Half | None, int]:
     if word in ("a", "p"):
         if words[i + 1] == "." and words[i + 2] == "m":
             return half, i + 3 + (words[i + 3] == ".")
-        if scan.tight(i) and words[i - 1].isdecimal():
+        in_code = scan.tight(i + 1) and words[i + 1].isdecimal()
+        in_code = in_code or (scan.tight(i - 1) and words[i - 2].isalpha())  # a hash: "8f3c2a1"
+        if scan.tight(i) and words[i - 1].isdecimal() and not in_code:
             return half, i + 1
     return None, i
 
@@ -216,7 +219,9 @@ def _range(scan: Scan, i: int) -> tuple[Hours, int] | None:
         lasting = length(scan, j + 1) if opener == "from" and words[j] == "for" else None
         return (_lasting(first, lasting[0]), lasting[1]) if lasting and lasting[0].fine else None
     last = _reading(scan, j + 1)
-    return (waking_between(first[0], last[0], loose=first[2] and last[2]), last[1]) if last else None
+    if last is None or (last[2] and not first[2] and named(scan, j + 1)):  # "18:00 to 1 December"
+        return None
+    return waking_between(first[0], last[0], loose=first[2] and last[2]), last[1]
 
 
 def _lasting(first: Timed, lasting: Length) -> Hours:

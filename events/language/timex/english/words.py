@@ -71,6 +71,8 @@ _DONE = re.compile(
     r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|sign|want|need|suppos|expect|intend|agreed)"
     r"[a-z]{2,}(?<!e)ed\b"
 )
+# Verbs before a number of things: "moved 5/7 boxes", "has 3/4 parts".
+TAKING = re.compile(rf"has|have|[a-z]{{2,}}(?<!e)ed|{_BACK.pattern}")
 # What was arranged for a time lies ahead: "I booked the dentist for June 12", "got seats on May 3".
 _ARRANGED = re.compile(
     r"\b(?:(?:re)?(?:booked|scheduled)|planned|arranged|reserved|postponed|moved|pushed|registered|signed up"
