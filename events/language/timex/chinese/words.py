@@ -162,9 +162,9 @@ class ChineseScan(Scan):
         if _MOVED.search(before):
             return 1
         clauses = _CLAUSE.split(after)
-        bare = _BARE.fullmatch(clauses[0])
-        near = _CLAUSE.split(before)[-1] + "，".join(clauses[: 2 if bare else 1])
-        for part in (near, before + after) if bare or self.words[i] in WEEKDAYS else (near,):
+        lead, bare = _CLAUSE.split(before)[-1], _BARE.fullmatch(clauses[0]) is not None
+        near = lead + "，".join(clauses[: 2 if bare else 1])
+        for part in (near, before + after) if (bare and not lead) or self.words[i] in WEEKDAYS else (near,):
             done = _DONE.search(part)
             if _BACK.search(part) or (done and part is near):
                 return -1

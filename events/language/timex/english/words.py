@@ -26,7 +26,7 @@ SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", 
 
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+|(?<=s)['’](?=[\s,.]|$))?|[0-9]+|[^\s]")
 _SENTENCE = re.compile(r"[.!?;\n](?=\s|$)|[。！？；]")
-_CLAUSE = re.compile(r",| and | but | then | because | while | that ")
+_CLAUSE = re.compile(r",| and | but | then | because | while | that (?=the |my |our )")
 # Behind an article or an owner, a will is a document.
 _WILL_VERB = r"(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\byour )(?<!\ba )(?<!\bthe )will"
 _AHEAD = re.compile(
@@ -66,7 +66,8 @@ _BACK = re.compile(
 
 # A regular verb in the past: "I hired", "she has just updated", "Natalie suggested". What is arranged lies ahead.
 _DONE = re.compile(
-    r"(?:\b(?:(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) [a-z]+|[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
+    r"(?:\b(?:(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) [a-z]+"
+    r"|[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
     r"(?: (?:just|also|then|even|already|[a-z]+ly))*+"
     r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|sign|want|need|suppos|expect|intend|agreed)"
     r"[a-z]{2,}(?<!e)ed\b"
@@ -82,8 +83,8 @@ _ARRANGED = re.compile(
 # moved out, my rent doubles in May".
 _SPEAKS = re.compile(
     r"\b(?:i|you|we|he|she|it|they)\b"
-    r"|^ ?(?:my|our|your|his|her|their|the) (?:[a-z]+ ){1,2}[a-z]+(?:s|ed)\b"
-    r"|^ ?(?:my|our|your|his|her|their|the) [a-z]+s (?!(?:in|on|at|by|for|of|to|from|with)\b)[a-z]",
+    r"|^ ?(?:my|our|your|his|her|their|the)"
+    r" (?:(?:[a-z]+ ){1,2}[a-z]+(?:s|ed)\b|[a-z]+s (?!(?:in|on|at|by|for|of|to|from|with)\b)[a-z])",
     re.IGNORECASE,
 )
 # What follows a past verb and is ahead of now: "she said she will come".
