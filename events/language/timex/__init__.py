@@ -84,8 +84,8 @@ def find(
 ) -> list[Found]:
     """Returns the time expressions of a text in order, without overlaps.
 
-    A bare "Friday" or "in May" is in the past unless the tense of the sentence says otherwise. Raises ValueError for a
-    naive reference, and for nothing else.
+    The tense of the clause says the direction of a bare "Friday" or "in May". Without a tense a weekday is in the past,
+    and a month or a day of a month is the nearest one. Raises ValueError for a naive reference, and for nothing else.
     """
     frame = Frame.of(reference)
     asked = reading == "question"

@@ -15,6 +15,8 @@ Every = Literal["week", "month", "year"]
 # The number of turns of a cycle to search. 29 February needs eight years (nine around 1900). A weekday with a day of
 # the month ("Sunday 31st") needs up to three years of months.
 _REACH: dict[Every, int] = {"week": 2, "month": 40, "year": 10}
+# The grains of which the nearest one is meant when nothing says the direction. A bare quarter or season is a past one.
+_NEAREST: tuple[Grain, ...] = (*WITHIN_DAY, "day", "month")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
 
     A weekday in the past is never today. A weekday beside a date decides only without a tense: a weekday that does not
     fit its date is a slip of the tongue, and the date stays. Without a tense the direction is a guess, and `sure` is
-    lower: a day of the year or of the month, and a time on it, is then the nearest one.
+    lower: a month, a day of the year or of the month, and a time on it, is then the nearest one.
     """
     if isinstance(reading, Span):
         return reading
@@ -95,7 +97,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     latest = frame.today if reading.every == "week" else frame.now.replace(hour=23, minute=59)
     back = next((span for span in reading.back(frame.now) if span.start and span.start < latest), None)
     found = ahead if tense > 0 else back
-    if ahead and back and not tense and reading.every != "week" and reading.grain in (*WITHIN_DAY, "day"):
+    if ahead and back and not tense and reading.every != "week" and reading.grain in _NEAREST:
         found = min(back, ahead, key=lambda span: abs(_start(span) - frame.now))
     if reading.weekday is not None and not tense:
         fits = [s for s in (ahead, back) if s and s.start and s.start.weekday() == reading.weekday]
@@ -127,8 +129,8 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         opened = next((span for span in first.back(last.opening) if _start(span) < last.opening), None)
     elif isinstance(first, Cycle) and isinstance(last, Cycle) and tense > 0:
         opened = _first_open(first, last, frame)
-    else:
-        opened = settle(first, frame, tense)
+    else:  # a range of months is the latest that has begun
+        opened = settle(first, frame, -1 if not tense and first.grain == "month" else tense)
     if opened is None or opened.opening is None:
         return None
     beginning = opened.opening

@@ -149,7 +149,8 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
         return yearly(lunar_date, "day", 0.85), day[1], 1
     dom = value(words[k])
     signed = words[k + 1] in ("日", "号")
-    bare = words[k].isascii() and scan.tight(k) and len(words[k]) <= 2 and not counts(scan, k + 1)
+    digits = words[k].isascii() and len(words[k]) <= 2
+    bare = (digits or (dom or 0) > 10) and scan.tight(k) and not counts(scan, k + 1)
     if dom is not None and 1 <= dom <= 31 and (signed or bare):
         reading = dated_yearly(fixed, dom)
         return (reading, k + 1 + signed, 0) if reading else None

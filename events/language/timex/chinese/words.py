@@ -148,7 +148,10 @@ class ChineseScan(Scan):
                 begin = stop
 
     def tense(self, i: int) -> Tense:
-        """Returns the tense of the clause of word `i`, else of its sentence. Particles of the past take precedence."""
+        """Returns the tense of the clause of word `i`. Particles of the past take precedence.
+
+        A clause of nothing but a time has the tense of its sentence, and so has a weekday.
+        """
         at = self.begins[i]
         before = SENTENCE.split(self.text[max(0, at - REACH) : at])[-1]
         after = SENTENCE.split(self.text[at : at + REACH], maxsplit=1)[0]
@@ -161,8 +164,9 @@ class ChineseScan(Scan):
         if _MOVED.search(before):
             return 1
         clauses = _CLAUSE.split(after)
-        near = _CLAUSE.split(before)[-1] + "，".join(clauses[: 2 if _BARE.fullmatch(clauses[0]) else 1])
-        for part in (near, before + after):
+        lead, bare = _CLAUSE.split(before)[-1], _BARE.fullmatch(clauses[0]) is not None
+        near = lead + "，".join(clauses[: 2 if bare else 1])
+        for part in (near, before + after) if (bare and not lead) or self.words[i] in WEEKDAYS else (near,):
             done = _DONE.search(part)
             if _BACK.search(part) or (done and part is near):
                 return -1

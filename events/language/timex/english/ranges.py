@@ -306,7 +306,8 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         return (after(span) if kind == "newer" else before(span)), year[1]
     through = word in ("through", "thru") and words[j] not in {"the", "end", "next", "last", *WEEKDAYS}
     lasting = (word == "ending" and last in UNITS) or (word == "up" and last in _BUSY)
-    part = word in ("starting", "beginning", "commencing") and words[j] == "of"
+    starting = word in ("starting", "beginning", "commencing")
+    part = starting and words[j] == "of"
     if through or lasting or part or (kind == "as of" and words[j] in ("now", "yet")):
         return None
     found = _bound(scan, scan.skip(j, "about", "around", "approximately"))
@@ -317,10 +318,10 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         if words[stop] not in ("on", "onward", "onwards", "forward"):
             return None
         stop += 1
-    if kind == "as of":
+    if kind == "as of" or (starting and scan.tense(i) < 0):  # "the job is yours, starting in June"
         span = nearest(reading, scan.frame)
     else:
-        ahead = kind in ("until", "by", "before") or word in ("starting", "beginning", "commencing")
+        ahead = starting or kind in ("until", "by", "before")
         # What lasts since a time began in the past, also in a sentence about now: "I'm learning it since May".
         past = word == "since"
         span = settle(reading, scan.frame, -1) if past else scan.settle(reading, i, 1 if ahead else 0)

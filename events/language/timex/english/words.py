@@ -26,7 +26,7 @@ SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", 
 
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+|(?<=s)['’](?=[\s,.]|$))?|[0-9]+|[^\s]")
 _SENTENCE = re.compile(r"[.!?;\n](?=\s|$)|[。！？；]")
-_CLAUSE = re.compile(r",| and | but | then ")
+_CLAUSE = re.compile(r",| and | but | then | because | while | that (?=the |my |our )")
 # Behind an article or an owner, a will is a document.
 _WILL_VERB = r"(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\byour )(?<!\ba )(?<!\bthe )will"
 _AHEAD = re.compile(
@@ -34,7 +34,7 @@ _AHEAD = re.compile(
     r"|scheduled?|schedule|remind|let's"
     r"|let us|due|deadline|should|must|needs? to|wants? to|would like|hopes? to|looking forward|book(?! club)|see you"
     r"|meet|tomorrow|upcoming|starts?|begins?|leaves?|opens|expires?|intends? to|expects? to|appointment|reschedule"
-    r"|set up|find time|available|next|can we|can you|could you|shall we|until|by)\b|\b\w+(?:'|’)ll\b"
+    r"|set up|find time|available|next|can we|can you|could you|shall we)\b|\b\w+(?:'|’)ll\b"
     r"|\b(?:lands|arrives|departs|comes(?! from)|closes|ends|returns|flies|takes place|resumes|premieres)\b"
     r"|\b(?:i|we|they) (?:fly|leave|travel|drive|land|arrive|move|depart|return|open|close)\b"
     r"|\b(?:have|has|take|takes|taking) (?:[^\s.!?]+ ){0,6}off\b|\bworks? for (?:me|us|you|him|her|them)\b"
@@ -58,7 +58,7 @@ _BACK = re.compile(
     r"|started|finished|moved"
     r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
     r"|bought|brought|built|caught|chose|found|held|kept|lost|paid|sold|sent|spent|stole|taught|won"
-    r"|drove|flew|ran|spoke|wrote|broke|fell|swam|sang|grew|wore|woke|drank|gave|forgot|rode|threw|drew"
+    r"|drove|flew|ran|split|spoke|wrote|broke|fell|swam|sang|grew|wore|woke|drank|gave|forgot|rode|threw|drew"
     r"|haven't|hasn't|didn't|wasn't|weren't|hadn't|(?:have|has|['’]ve) been|back in|(?:i|we|he|she|they) just \w+)\b",
     re.IGNORECASE,
 )
@@ -66,7 +66,8 @@ _BACK = re.compile(
 
 # A regular verb in the past: "I hired", "she has just updated", "Natalie suggested". What is arranged lies ahead.
 _DONE = re.compile(
-    r"(?:\b(?:[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
+    r"(?:\b(?:(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) [a-z]+"
+    r"|[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
     r"(?: (?:just|also|then|even|already|[a-z]+ly))*+"
     r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|sign|want|need|suppos|expect|intend|agreed)"
     r"[a-z]{2,}(?<!e)ed\b"
@@ -80,11 +81,18 @@ _ARRANGED = re.compile(
     r"|\b(?:got|have|bought)\b[^.!?;]* (?:tickets?|seats?|a table|reservations?)\b[^.!?;]* (?:for|on|at)(?: the)? $",
     re.IGNORECASE,
 )
-# A clause with a subject of its own has a tense of its own: "they called, I have a test on 4 December".
-_SPEAKS = re.compile(r"\b(?:i|you|we|he|she|it|they)\b", re.IGNORECASE)
+# A clause with a subject of its own has a tense of its own, or none: "they called, I have a test on 4 December", "she
+# moved out, my rent doubles in May".
+_SPEAKS = re.compile(
+    r"\b(?:i|you|we|he|she|it|they)\b"
+    r"|^ ?(?:my|our|your|his|her|their|the)"
+    r" (?:(?:[a-z]+ ){1,2}[a-z]+(?:s|ed)\b|[a-z]+s (?!(?:in|on|at|by|for|of|to|from|with)\b)[a-z])",
+    re.IGNORECASE,
+)
 # What follows a past verb and is ahead of now: "she said she will come".
 _PROMISED = re.compile(
-    rf"\b(?:{_WILL_VERB}|won't|gonna|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b", re.IGNORECASE
+    rf"\b(?:{_WILL_VERB}|won't|gonna|wants|needs|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b",
+    re.IGNORECASE,
 )
 
 
@@ -110,7 +118,10 @@ class EnglishScan(Scan):
             self.words = [_FULL.get(word, word) for word in self.words]
 
     def tense(self, i: int) -> Tense:
-        """Returns the tense of the clause up to word `i`, else of its sentence. Words of the past take precedence."""
+        """Returns the tense of the clause of word `i`. Words of the past take precedence.
+
+        A clause without a subject has the tense of its sentence.
+        """
         begin = self.begins[i]
         head = _SENTENCE.split(self.text[max(0, begin - REACH) : begin])[-1]
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
@@ -124,7 +135,7 @@ class EnglishScan(Scan):
         whole = head + tail
         near = _CLAUSE.split(head)[-1]
         own = near + _CLAUSE.split(tail, maxsplit=1)[0]
-        for part in (near, own) if _SPEAKS.search(own) else (near, head, whole):
+        for part in (near, own) if _SPEAKS.search(own) else (near, own, head, whole):
             told = [*_BACK.finditer(part), *_DONE.finditer(part)]
             if told:
                 behind = max(each.end() for each in told)

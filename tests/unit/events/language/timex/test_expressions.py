@@ -58,6 +58,12 @@ def test_a_bare_day_is_ambiguous_and_less_sure_than_a_full_date() -> None:
 
 
 @examples
+def test_the_clause_of_a_date_says_its_direction(text: str, day: str) -> None:
+    days = [(shown(found.start or found.end) or "").split()[0] for found in find(text, NOW)]
+    assert day in days
+
+
+@examples
 def test_a_question_looks_back_unless_it_asks_ahead(text: str, start: str) -> None:
     assert shown(only(text, "question").start) == start
 
