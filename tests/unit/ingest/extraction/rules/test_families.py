@@ -23,11 +23,6 @@ def test_nothing_is_read_when_in_doubt(text: str) -> None:
 
 
 @examples
-def test_nobody_works_where_they_study(text: str, found: list[str]) -> None:
-    assert sorted(f"{key} {value}" for _, key, value in facts(text)) == found
-
-
-@examples
 def test_the_end_of_a_fact_is_found(text: str, fact: tuple[str, str, str]) -> None:
     assert fact in ended(text)
 
