@@ -125,8 +125,8 @@ def test_what_is_remembered_on_one_day_of_the_user_is_one_session(stack: Running
     behind.user = ahead.user
     for each in (ahead, ahead, behind):
         each.tool("remember", text="I bought a kettle.", wait=True)
-    asked = {"params": {"user_id": ahead.user}, "headers": stack.headers}
-    sessions = WEB.get(f"{stack.read_url}/v1/sessions", **asked).json()["sessions"]
+    url, named = f"{stack.read_url}/v1/sessions", {"user_id": ahead.user}
+    sessions = WEB.get(url, params=named, headers=stack.headers).json()["sessions"]
     days = {date.fromisoformat(each["session_id"].removeprefix("mcp ")) for each in sessions}
     assert sorted(each["turns"] for each in sessions) == [1, 2]
     assert len(days) == 2
