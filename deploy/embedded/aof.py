@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,11 +31,19 @@ class _Part:
     kind: str
 
 
-def lacks_manifest(folder: Path) -> bool:
-    """True when data files exist and no manifest lists them. The server would ignore such files."""
+def hides_data(folder: Path) -> bool:
+    """True when the manifest does not list data that were written after the listed ones. The server would ignore them.
+
+    A base file that a rewrite made is no such data until the manifest lists it.
+    """
     store = folder / FOLDER
-    return (
-        _is_folder(store) and not (store / MANIFEST).exists() and any(map(_NAME.fullmatch, os.listdir(store)))
+    if not _is_folder(store):
+        return False
+    listed, _ = _listed(store)
+    last = max((part.sequence for part in listed if part.kind == "i"), default=0)
+    return any(
+        (part.kind == "i" or not listed) and part.sequence > last and (store / part.name).lstat().st_size
+        for part in _found(store)
     )
 
 
@@ -48,7 +57,9 @@ def repair(folder: Path, refused: bytes | None = None) -> tuple[int, Path] | Non
     store = folder / FOLDER
     if not _is_folder(store):
         return None
-    parts, sound = _parts(store)
+    parts, sound = _listed(store)
+    if not sound or hides_data(folder):
+        parts, sound = _all_found(store), False
     sizes = {part: (store / part.name).lstat().st_size for part in parts}
     lengths = {part: _readable(store / part.name, refused) for part in parts}
     lost = sum(sizes.values()) - sum(lengths.values())
@@ -75,8 +86,8 @@ def set_aside(folder: Path) -> Path | None:
     return store.rename(_free(folder / f"{FOLDER}.unreadable-{_stamp()}"))
 
 
-def _parts(store: Path) -> tuple[list[_Part], bool]:
-    """Returns (the files in reading order, true when the manifest lists them correctly)."""
+def _listed(store: Path) -> tuple[list[_Part], bool]:
+    """Returns (the files that the manifest lists, in reading order, true when the manifest lists them correctly)."""
     try:
         lines = (store / MANIFEST).read_text("ascii").splitlines()
     except (FileNotFoundError, UnicodeDecodeError):
@@ -84,14 +95,24 @@ def _parts(store: Path) -> tuple[list[_Part], bool]:
     read = [_LINE.match(line) for line in lines]
     parts = [_Part(found[1], int(found[2]), found[3]) for found in read if found and found[3] != "h"]
     sound = bool(parts) and all(read) and all(_is_file(store / part.name) for part in parts)
-    if not sound:
-        names = sorted(os.listdir(store))
-        found_names = [found for name in names if (found := _NAME.fullmatch(name)) and _is_file(store / name)]
-        parts = [_Part(found[0], int(found[1]), found[2][0]) for found in found_names]
-        parts += [_Part(name, 1, "b") for name in names if name == "appendonly.aof"]
-        newest = max((part.sequence for part in parts if part.kind == "b"), default=0)
-        parts = [part for part in parts if part.kind == "i" or part.sequence == newest]
-    return sorted(parts, key=lambda part: (part.kind, part.sequence)), sound
+    return _in_order(parts), sound
+
+
+def _all_found(store: Path) -> list[_Part]:
+    """Returns the newest base file and all increments in the folder, in reading order."""
+    parts = _found(store)
+    newest = max((part.sequence for part in parts if part.kind == "b"), default=0)
+    return _in_order(part for part in parts if part.kind == "i" or part.sequence == newest)
+
+
+def _found(store: Path) -> list[_Part]:
+    names = [name for name in os.listdir(store) if _is_file(store / name)]
+    parts = [_Part(name, int(found[1]), found[2][0]) for name in names if (found := _NAME.fullmatch(name))]
+    return parts + [_Part(name, 1, "b") for name in names if name == "appendonly.aof"]
+
+
+def _in_order(parts: Iterable[_Part]) -> list[_Part]:
+    return sorted(parts, key=lambda part: (part.kind, part.sequence))
 
 
 def _readable(path: Path, refused: bytes | None) -> int:

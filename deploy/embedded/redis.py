@@ -172,7 +172,7 @@ class EmbeddedRedis(EmbeddedServer):
     def _clean_up(self) -> None:
         self.folder.chmod(0o700)
         self._own()
-        if aof.lacks_manifest(self.folder):
+        if aof.hides_data(self.folder):
             self._repair(None)
             self._own()
 

@@ -53,7 +53,10 @@ def problem_of(error: BaseException, title: str) -> ProblemError:
     if is_gone(error) or isinstance(error, _OTHER_TABLES):
         return ProblemError(503, title, reason)
     if isinstance(error, psycopg.Error) and is_the_datas_fault(error):
-        logger.warning("the database refuses the data of one request (%s): %s", error.sqlstate, reason)
+        # A stored value, or a statement of Cardlog, may be at fault, too. The trace shows the statement.
+        logger.warning(
+            "the database refuses the data of one request (%s): %s", error.sqlstate, reason, exc_info=error
+        )
         return ProblemError(
             422,
             "Refused by the database",

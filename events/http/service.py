@@ -17,7 +17,7 @@ from starlette.routing import Match
 from events.access.limiters import ConcurrencyLimiter
 from events.access.principal import NotYoursError
 from events.http.answering import AnsweringRoute
-from events.http.audit import AuditLog, AuditMiddleware
+from events.http.audit import REQUEST_ID, AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.documentation import add_docs, describe
 from events.http.errors import ProblemError, invalid, missing, problem_of
@@ -137,12 +137,16 @@ def install(
 
     @app.exception_handler(Exception)
     async def _unexpected(request: Request, error: Exception) -> Response:
-        # The path itself may name a user.
+        # The path itself may name a user. The id finds the request in the audit log.
         route = getattr(request.scope.get("route"), "path", "a request without a route")
-        logger.error("%s %s failed", request.method, route, exc_info=error)
-        return problem_response(
+        request_id = request.scope.get(REQUEST_ID)
+        logger.error("%s %s failed, request %s", request.method, route, request_id, exc_info=error)
+        answer = problem_response(
             ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
         )
+        if request_id is not None:
+            answer.headers["x-request-id"] = str(request_id)
+        return answer
 
     @app.get("/healthz", summary="Is the process alive?")
     async def health() -> Probe:

@@ -69,7 +69,7 @@ class UserErasure:
 class Terms:
     """On whose request something is erased, and how. ``by`` names an API key, or the command.
 
-    ``derived_only`` leaves the words in the log. It is for a log that is not sealed.
+    ``derived_only`` leaves the words in the log and in the queue. It is refused when all of them are sealed.
     """
 
     by: str
@@ -237,6 +237,8 @@ class Eraser:
             waiting = set() if queue is None else queue.turn_ids.get(storage_id, set())
             if not gone.event_ids and not waiting:
                 return done
+            if request.terms.derived_only:
+                self._check_unsealed(connection, storage_id, gone.positions)
             for each in self._derived:
                 done.counts.update(each.forget(connection, storage_id, event_ids))
             if request.terms.derived_only or request.terms.dry_run:
@@ -365,6 +367,16 @@ class Eraser:
             },
         )  # fmt: skip
 
+    def _check_unsealed(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
+        """Raises :class:`ErasureRefusedError` when the words can be erased, too."""
+        values = {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone}
+        [unsealed] = one_row(connection, statement("ingest.erasure", "unsealed"), values)
+        if not unsealed:
+            raise ErasureRefusedError(
+                f"--derived-only: all {len(gone)} events are sealed, and a rebuild would bring back what was made of "
+                "them; leave --derived-only out, and the words go for ever, too"
+            )
+
     def _check_unreadable(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
         """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
         values = {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone}
@@ -380,7 +392,7 @@ class Eraser:
 
         Raises :class:`ErasureRefusedError` when Redis is away and the turns cannot be told apart later.
         """
-        if request.waiting is None:
+        if request.waiting is None or request.terms.derived_only:
             return ForgottenEntries()
         try:
             return self._forget_entries(

@@ -36,6 +36,12 @@ SELECT * FROM erasure.tombstones
 WHERE CASE WHEN %(erasure_id)s::uuid IS NULL THEN queue_at IS NULL ELSE erasure_id = %(erasure_id)s::uuid END
 ORDER BY erased_at, user_id;
 
+-- name: unsealed
+-- The number of events of a user that are not sealed, among some positions.
+SELECT count(*) FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.position = ANY (%(positions)s::bigint[])
+  AND NOT starts_with(e.data::text, '{"sealed":"');
+
 -- name: users
 -- The users of a tenant, in order. A user of the default tenant has a plain id.
 SELECT DISTINCT e.user_id FROM log.events e

@@ -27,11 +27,11 @@ LIMIT 200;
 SELECT concept_key, value, turn_ids FROM cards.retractable_cards
 WHERE user_id = %(user_id)s AND kind = 'state' AND card_id = %(card_id)s AND NOT retracted;
 
--- name: retracted_episodes
--- The episodes that hold the words of the turns.
-SELECT card_id, position FROM cards.retractable_cards
-WHERE user_id = %(user_id)s AND kind = 'event' AND episode AND turn_ids && %(turn_ids)s::text[]
-ORDER BY position;
+-- name: retracted_events
+-- The events that are the cards of turns: the episodes, and what was noted.
+SELECT {event e}
+FROM cards.retractable_cards c JOIN log.events e ON e.partition = %(partition)s AND e.position = c.position
+WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.turn_ids && %(turn_ids)s::text[];
 
 -- name: retracted_statements
 -- The events that state the fact of a card.

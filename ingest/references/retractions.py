@@ -1,9 +1,11 @@
 """Proposals to retract: what a turn asks to forget waits for an answer. Nothing is retracted without one.
 
-An approved proposal withdraws the statements of one card, and the episodes of their turns, which hold the words. The
-events stay in the log: `cardlog reextract` reads the turns again, and an erasure removes them.
+An approved proposal withdraws the statements of one card, the episodes of their turns, which hold the words, and what
+else was read from the same words. The events stay in the log: `cardlog reextract` reads the turns again, and an
+erasure removes them.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from events.http.errors import ProblemError
@@ -11,11 +13,13 @@ from events.language.concepts import concepts_asked, normalise_value
 from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
 from events.platform.database import Connection, Row, rows_if_folded, rows_of, statement
+from events.problems.problem_log import entries
 from events.store import log
-from events.types.cards import StateAsserted
-from events.types.envelope import Event
+from events.types.cards import EventNoted, StateAsserted
+from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
 from events.types.json_values import JsonObject
+from events.types.problems import PROBLEM_EVENTS
 from events.types.references import ReferenceName, ReferenceProposed
 from events.types.turns import TurnRecorded
 from ingest.decider import Command
@@ -79,11 +83,12 @@ def retract(connection: Connection, owner: str, proposal_id: UUID, op: JsonObjec
         raise ProblemError(
             409, "Card gone", "the card of the proposal is gone; refuse the proposal", field="proposal_id"
         )
-    stated = map(log.event_of, rows_of(connection, statement(_PACKAGE, "retracted_statements"), values))
-    values = {"user_id": owner, "turn_ids": card["turn_ids"]}
-    episodes = rows_of(connection, statement(_PACKAGE, "retracted_episodes"), values)
-    places = {each.event_id: each.position for each in stated if _states(each, card)}
-    places |= {row["card_id"]: row["position"] for row in episodes}
+    rows = rows_of(connection, statement(_PACKAGE, "retracted_statements"), values)
+    stated = [each for each in map(log.event_of, rows) if _states(each, card)]
+    values = {"user_id": owner, "partition": partition_of(owner), "turn_ids": card["turn_ids"]}
+    noted = map(log.event_of, rows_of(connection, statement(_PACKAGE, "retracted_events"), values))
+    read = (each for each in (*noted, *entries(connection, owner)) if _is_of_words(each, stated, card))
+    places = {each.event_id: each.position for each in (*stated, *read)}
     ordered = sorted(places.items(), key=lambda place: place[1])
     withdrawn = CardsWithdrawn(
         event_ids=tuple(event_id for event_id, _ in ordered),
@@ -134,4 +139,21 @@ def _states(event: Event, card: Row) -> bool:
         and set(payload.origin.turn_ids) <= set(card["turn_ids"])
         and normalise_value(card["concept_key"], payload.value)
         == normalise_value(card["concept_key"], card["value"])
+    )
+
+
+def _is_of_words(event: Event, stated: Sequence[Event], card: Row) -> bool:
+    """True for an episode of the card's turns, and for an event that was read from words of a statement."""
+    payload = event.payload
+    if isinstance(payload, EventNoted) and payload.episode:
+        return True
+    if not isinstance(payload, (EventNoted, *PROBLEM_EVENTS)):
+        return False
+    spans = [each.payload.origin.source_span for each in stated]
+    own = payload.origin.source_span
+    return not set(payload.origin.turn_ids).isdisjoint(card["turn_ids"]) and any(
+        own is None
+        or span is None
+        or (own.turn_id == span.turn_id and own.start < span.end and span.start < own.end)
+        for span in spans
     )

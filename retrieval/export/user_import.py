@@ -59,7 +59,10 @@ class _Importer:
         refers = {position for name in ("turn_positions", "positions") for position in data.get(name) or ()}
         if not refers.isdisjoint(position for position, _ in self._waiting):
             self.flush()
-        payload = decode(line["type"], line["schema_version"], self._renamed(data))
+        said = (
+            data if line["kind"] == "turn" else self._renamed(data)
+        )  # a turn names no event, whatever its words are
+        payload = decode(line["type"], line["schema_version"], said)
         payload = _placed(payload, self._positions)
         if self._exported != self._storage_id:
             for handle in handles_in(payload):
@@ -95,9 +98,9 @@ class _Importer:
         return _ID.sub(lambda found: self._ids.get(found[0], found[0]), name)
 
     def _renamed(self, value: Any) -> Any:
-        """Returns ``value`` with the new id in the place of every id that is another one here."""
+        """Returns ``value`` with the new id in the place of every id that is another one here, also inside a key."""
         if isinstance(value, str):
-            return self._ids.get(value, value)
+            return self._name(value)
         if isinstance(value, list):
             return [self._renamed(each) for each in value]
         if isinstance(value, dict):

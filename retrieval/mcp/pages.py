@@ -1,6 +1,6 @@
 """Results of tools: recalled text as data between fences, within a number of tokens, page by page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
@@ -46,9 +46,23 @@ def page(name: str, lines: Sequence[str], asked: JsonObject, **attributes: objec
     return "\n".join([first, *shown, *rest, last])
 
 
-def cards(found: Sequence[Mapping[str, object]], *, titles: bool = False) -> list[str]:
-    """Returns cards as lines: with what a reader must know, or only ids and the first words."""
-    return [_card(card, titles=titles) for card in found]
+def cards(found: Sequence[JsonObject], *, titles: bool = False) -> list[str]:
+    """Returns cards as lines: with what a reader must know, or only ids and the first words.
+
+    The words of a turn stand once: as a card of their own, or beside the first other card of the turn.
+    """
+    facts = [(turn, card) for card in found if not card.get("episode") for turn in card["turn_ids"]]
+    first = {turn: card["card_id"] for turn, card in reversed(facts)}
+    said = {(turn, card["content"]) for turn, card in facts}
+    beside: dict[str, list[JsonObject]] = {card["card_id"]: list(card.get("beside", ())) for card in found}
+    alone = []
+    for card in found:
+        turns = [turn for turn in card["turn_ids"] if turn in first]
+        if not card.get("episode") or not turns:
+            alone.append(card)
+        elif not any((turn, card["content"]) in said for turn in turns):
+            beside[first[turns[0]]].append(card)
+    return [_card({**card, "beside": beside[card["card_id"]]}, titles=titles) for card in alone]
 
 
 def insights(found: Sequence[JsonObject]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, get_args
@@ -14,6 +14,7 @@ import orjson
 
 from events.types.json_values import JsonObject
 from events.types.relations import Predicate
+from events.types.turn_contract import known_zone
 from retrieval.mcp import pages
 from retrieval.mcp.memory import Memory, RefusedError
 from retrieval.mcp.pages import LEAST_TOKENS, MOST_TOKENS, page
@@ -79,7 +80,9 @@ class Tool:
 async def _remember(memory: Memory, asked: Arguments) -> str:
     turn_id = f"{AGENT}-{uuid4().hex}"
     turn = {"text": asked["text"], "mode": asked.get("mode"), "turn_id": turn_id, "agent_id": AGENT}
-    turn |= {"session_id": AGENT, "timezone": memory.timezone}
+    # The protocol names no conversation. What is said on one day of the user is one.
+    day = datetime.now(known_zone(memory.timezone or "UTC") or UTC).date()
+    turn |= {"session_id": f"{AGENT} {day}", "timezone": memory.timezone}
     pushed = await memory.change("POST", "/v1/turns", **turn)
     kept = f"kept as turn {turn_id}"
     if not asked.get("wait"):

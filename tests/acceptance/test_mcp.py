@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from datetime import date
 from typing import Any
 from uuid import uuid4
 
@@ -117,6 +118,28 @@ def test_what_is_remembered_keeps_the_users_clock(stack: Running) -> None:
     for each in (there, anywhere):
         assert '+09:00">' in each.tool("recall", query="what did I buy?").partition("\n")[0]
     assert "timezone" in Client(stack, timezone="Lisbon").failure("remember", text="I sing.")
+
+
+def test_what_is_remembered_on_one_day_of_the_user_is_one_session(stack: Running) -> None:
+    ahead, behind = Client(stack, timezone="Etc/GMT-14"), Client(stack, timezone="Etc/GMT+12")
+    behind.user = ahead.user
+    for each in (ahead, ahead, behind):
+        each.tool("remember", text="I bought a kettle.", wait=True)
+    url, named = f"{stack.read_url}/v1/sessions", {"user_id": ahead.user}
+    sessions = WEB.get(url, params=named, headers=stack.headers).json()["sessions"]
+    days = {date.fromisoformat(each["session_id"].removeprefix("mcp ")) for each in sessions}
+    assert sorted(each["turns"] for each in sessions) == [1, 2]
+    assert len(days) == 2
+
+
+def test_a_timeline_tells_the_words_of_a_turn_once(stack: Running) -> None:
+    dana = Client(stack)
+    said = ("I live in Porto, close to the river.", "I moved to Porto in May.", "Rain all day, again.")
+    for text in said:
+        dana.tool("remember", text=text, wait=True)
+    told = dana.tool("timeline")
+    assert [told.count(text) for text in said] == [1, 1, 1]
+    assert f"<turn>{said[0]}</turn></state>" in told
 
 
 def test_what_is_remembered_in_a_mode_is_recalled_there(stack: Running) -> None:

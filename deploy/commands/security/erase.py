@@ -104,6 +104,8 @@ def _check(options: Options) -> None:
         raise ValueError("--alias needs --person")
     if options.mode is not None and options.before is None:
         raise ValueError("--mode needs --before")
+    if options.receipt is not None and (options.derived_only or not options.yes):
+        raise ValueError("--receipt needs --yes, and an erasure with --derived-only has no receipt")
     if options.yes and options.dry_run:
         raise ValueError("give --yes or --dry-run, not both")
 

@@ -235,6 +235,11 @@ def empty_the_list(data: Path) -> None:
     (store(data) / "appendonly.aof.manifest").write_bytes(b"")
 
 
+def cut_the_list(data: Path) -> None:
+    manifest = store(data) / "appendonly.aof.manifest"
+    manifest.write_text(manifest.read_text().splitlines(keepends=True)[0])
+
+
 def lose_the_list(data: Path) -> None:
     (store(data) / "appendonly.aof.manifest").unlink()
 
@@ -251,6 +256,7 @@ def lose_the_commands(data: Path) -> None:
         (break_a_commands_length, SNAPSHOT + LATER // 2 - 5),  # valkey-check-aof leaves an empty command
         (break_the_list, SNAPSHOT + LATER),
         (empty_the_list, SNAPSHOT + LATER),
+        (cut_the_list, SNAPSHOT + LATER),  # the server starts without the commands
         (lose_the_list, SNAPSHOT + LATER),
         (lose_the_commands, SNAPSHOT),
     ],

@@ -98,7 +98,9 @@ def test_a_batch_of_questions_has_one_entry_with_every_user(
     assert SECRET not in json.dumps(entry)
 
 
-def test_every_request_has_one_entry_with_its_outcome(settings: Settings, connection: Connection) -> None:
+def test_every_request_has_one_entry_with_its_outcome(
+    settings: Settings, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
     app, _ = service(settings)
     with TestClient(app, raise_server_exceptions=False) as client:
         answers = [
@@ -133,9 +135,8 @@ def test_every_request_has_one_entry_with_its_outcome(settings: Settings, connec
         ("read", None, None),
         ("read", "acme", "k1", "read"),
     ]
-    assert [each["request_id"] for each in found[:5]] == [
-        each.headers["x-request-id"] for each in answers[:5]
-    ]
+    assert [each["request_id"] for each in found] == [each.headers["x-request-id"] for each in answers[:6]]
+    assert f"GET /v1/broken failed, request {found[5]['request_id']}" in caplog.messages
     assert SECRET not in json.dumps(found)
     assert '"ada"' not in json.dumps(found)  # three letters alone occur in hexadecimal digits
     assert "\\u001f" not in json.dumps(found)

@@ -287,6 +287,18 @@ def test_an_unsealed_log_is_refused_with_the_remedy_and_nothing_goes(
     assert memory.digests(connection) == {}
 
 
+def test_derived_rows_alone_do_not_go_where_the_words_can(memory: Memory, connection: Connection) -> None:
+    memory.say(connection, "ada", *LIFE)
+    memory.understand(connection)
+    before = memory.digests(connection)
+    for dry_run in (True, False):
+        with pytest.raises(ErasureRefusedError, match="leave --derived-only out"):
+            subjects.erase_user(
+                memory.eraser(), connection, "ada", Terms(by="test", derived_only=True, dry_run=dry_run)
+            )
+    assert memory.digests(connection) == before
+
+
 def test_a_retired_generation_forgets_too(memory: Memory, connection: Connection) -> None:
     memory.say(connection, "ada", *LIFE)
     memory.say(connection, "bea", "I live in Valparaiso.")

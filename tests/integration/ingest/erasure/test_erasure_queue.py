@@ -6,6 +6,7 @@ import pytest
 from redis import Redis
 
 from events.platform.database import Connection
+from events.sealing import sealer as sealing
 from events.store import log
 from events.types.envelope import partition_of, uuid7
 from events.types.tombstones import digest_of
@@ -49,6 +50,19 @@ def test_waiting_turns_and_dead_letters_of_a_user_go_and_others_stay(
     }  # fmt: skip
     for stream in ("turns", "turns:dead", "turns:dropped"):
         assert [e.get("user_id", e.get("field:user_id")) for e in entries(redis, stream)] == ["bea"]
+
+
+def test_waiting_turns_stay_when_only_derived_rows_go(
+    queued: Memory, connection: Connection, redis: Redis
+) -> None:
+    used = sealing.in_use()
+    sealing.use(None)
+    queued.say(connection, "ada", "I live in Montevideo.")
+    sealing.use(used)
+    add(redis, "turns", {"user_id": "ada", "text": "I work at Kestrel Labs."})
+    only_derived = Terms(by="test", derived_only=True)
+    subjects.erase_user(queued.eraser(), connection, "ada", only_derived)
+    assert [entry["text"] for entry in entries(redis, "turns")] == ["I work at Kestrel Labs."]
 
 
 def test_a_restored_queue_loses_what_an_erased_user_had_pushed(

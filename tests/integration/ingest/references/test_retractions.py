@@ -9,10 +9,16 @@ from starlette.testclient import TestClient
 
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
+from events.problems.problem import fold
+from events.problems.problem_log import entries
+from events.store import log
+from events.types.cards import StateAsserted
+from events.types.envelope import partition_of
+from events.types.problems import ProblemAttempted, ProblemOpened
 from ingest.api.write_api import create_app
 from ingest.references.proposer import PROCESSOR, Proposer
 from projectors.references import ReferencesProjector
-from tests.support.projectors.folding import fold_live, rebuild, settings_of
+from tests.support.projectors.folding import event, fold_live, rebuild, settings_of
 from tests.support.retrieval.overlay import Memory
 from tests.support.waiting import PATIENT
 
@@ -92,6 +98,39 @@ def test_a_request_waits_and_an_answer_retracts(
     assert [each["status"] for each in proposals(connection)] == ["approved", "refused"]
     rebuild(database)
     assert contents(connection) == left
+
+
+def test_what_was_read_from_the_forgotten_words_goes_too(
+    database: str, connection: Connection, redis: Redis, redis_url: str
+) -> None:
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    fold_live(database, ReferencesProjector())
+    said = ("I moved to Porto in May.", "My dog is called Rex. I met Clementine in Oslo yesterday.")
+    tell(Memory(settings, redis), database, *said, forget_proposals=True)
+    told = [
+        each for each in log.read(connection, partition_of("ann")) if isinstance(each.payload, StateAsserted)
+    ]
+    porto, rex = (each.payload.origin for each in told)
+    for origin, problem in ((porto, "insomnia"), (rex, "migraines")):
+        opened = ProblemOpened(description=problem, origin=origin)
+        tried = ProblemAttempted(approach="a move", tried_at=START, origin=origin, problem=problem)
+        log.append(connection, [event(opened, "ann"), event(tried, "ann")])
+    tell(
+        Memory(settings, redis),
+        database,
+        "Please forget my address",
+        "forget my dog's name",
+        day=1,
+        forget_proposals=True,
+    )
+    with TestClient(create_app(settings), base_url="http://localhost") as api:
+        for each in proposals(connection):
+            answer = api.post(f"/v1/proposals/{each['proposal_id']}/accept", json={"user_id": "ann"})
+            assert answer.status_code == 200, answer.text
+    fold_live(database)
+    assert [each for each in contents(connection) if "Porto" in each or "Rex" in each] == []
+    assert [each for each in contents(connection) if "Clementine" in each], "other words of the turn stay"
+    assert fold(entries(connection, "ann")).by_id == {}
 
 
 def test_without_the_setting_nothing_is_proposed(

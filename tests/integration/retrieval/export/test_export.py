@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from deploy.command import main
+from events import curator
 from events.platform.database import Connection
 from events.platform.settings import variable_of
 from events.references.owners import stream_of
@@ -18,6 +19,9 @@ from events.types.envelope import partition_of
 from events.types.references import ReferenceCreated, ReferenceName
 from events.types.webhooks import STREAM, WebhookAdded
 from events.webhooks import webhooks_of
+from ingest.curator.curator_commands import UserRuns, undo
+from ingest.curator.runner import curate
+from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
 from ingest.webhooks.targets import new_secret
@@ -25,6 +29,7 @@ from projectors.people import PeopleProjector
 from retrieval.export.export import export, users
 from retrieval.export.user_import import ImportRefusedError, import_user
 from retrieval.http.read_api import create_app
+from tests.support.ingest.curating import BEGIN, fold, relations, tell
 from tests.support.ingest.memories import Memory, words_in_tables
 from tests.support.projectors.folding import event
 from tests.support.retrieval.core_documents import Documents, documents
@@ -145,6 +150,29 @@ def test_what_was_decided_of_a_user_holds_under_another_name(
         ada.user = eve.user
         [porto] = [each["card_id"] for each in lines(connection, eve.user) if each.get("value") == "Porto"]
         assert post(f"cards/{porto}/retract", reason="no")["duplicate"] is True
+
+
+def test_a_run_of_the_curator_can_be_undone_under_another_name(database: str, connection: Connection) -> None:
+    tell(connection, database, (0, "Alex has a pet."), (30, "Alex has a dog named Rex."))
+    curate(connection, "ada")
+    import_user(connection, list(export(connection, "ada")), "eve")
+    fold(database)
+    assert relations(connection, "eve") == {("Alex has a dog named Rex", "expands", "Alex has a pet")}
+    [run] = curator.fold(curator.runs_of(connection, "eve"))
+    command = Command(actor="user/eve", at=BEGIN)
+    with connection.transaction():
+        undo(UserRuns(connection, "eve", command, run), "wrong")
+    fold(database)
+    assert relations(connection, "eve") == set()
+
+
+def test_the_words_of_an_imported_turn_are_the_same_whatever_they_name(
+    memory: Memory, connection: Connection
+) -> None:
+    [first, *_] = [line["event_id"] for line in lines(connection, "ada") if line["kind"] == "turn"]
+    memory.say(connection, "ada", first)
+    import_user(connection, list(export(connection, "ada")), "eve")
+    assert first in [line["data"]["text"] for line in lines(connection, "eve") if line["kind"] == "turn"]
 
 
 def test_an_export_holds_no_secret_of_a_webhook(memory: Memory, connection: Connection) -> None:
