@@ -20,6 +20,7 @@ from tests.support.waiting import eventually
 
 
 def test_a_turn_becomes_cards_that_say_what_they_rest_on_and_what_it_cost(reader: Reader) -> None:
+    reader.set(extract_timeout_s=30)
     reader.read(turn("ana", "I moved to Lisbon last week.", 0), turn("ana", "I moved to Porto.", 1))
     first, second = (
         event.payload for event in reader.events("ana") if isinstance(event.payload, TurnsExtracted)

@@ -209,7 +209,7 @@ def test_turns_that_are_erased_during_a_call_are_no_failures(
     reader: Reader, sealed: None, gone: list[str]
 ) -> None:
     """The turns of the same call that were not erased are asked for again, without the erased ones."""
-    reader.set(session_batch_turns=3, session_batch_linger_ms=300)
+    reader.set(session_batch_turns=3, session_batch_linger_ms=300, extract_timeout_s=30)
     reader.append(*moves("ana", 3), turn("bea", "I live in Rome.", 0))
     to_erase = list(gone)
 
