@@ -1,5 +1,6 @@
 """Services with settings of their own, and raw connections to them."""
 
+import select
 import socket
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -87,3 +88,18 @@ def raw(url: str, request: bytes) -> bytes:
     with connected(url) as connection:
         connection.sendall(request)
         return rest_of(connection)
+
+
+def dripped(url: str, start: bytes, drop: bytes) -> bytes:
+    """Sends ``start`` and then drops until the other side ends it. Returns the beginning of its answer.
+
+    Nothing is left of an answer where a drop came after the end.
+    """
+    with connected(url) as connection:
+        try:
+            connection.sendall(start)
+            while not select.select([connection], [], [], 0.05)[0]:
+                connection.sendall(drop)
+            return rest_of(connection)[:12]
+        except OSError:
+            return b""

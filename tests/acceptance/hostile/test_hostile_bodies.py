@@ -2,7 +2,6 @@
 
 import select
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from urllib.parse import urlsplit
@@ -11,7 +10,7 @@ import pytest
 
 from events.access import keys
 from events.platform.database import connect
-from tests.support.connections import connected, rest_of, serving
+from tests.support.connections import connected, dripped, serving
 from tests.support.web import WEB
 
 NOTHING = "redis://127.0.0.1:1/0"
@@ -76,24 +75,7 @@ def test_the_connections_of_one_address_leave_room_for_another(patient: str) -> 
 
 
 def test_a_body_that_drips_is_ended(patient: str) -> None:
-    stop = threading.Event()
-    with connected(patient) as connection:
-
-        def drip() -> None:
-            connection.sendall(begun("/v1/turns"))
-            while not stop.wait(0.1):
-                try:
-                    connection.sendall(b" ")
-                except OSError:
-                    return
-
-        dripping = threading.Thread(target=drip)
-        dripping.start()
-        try:
-            assert rest_of(connection)[:12] in (b"HTTP/1.1 408", b"")  # b"": a drop came after the end
-        finally:
-            stop.set()
-            dripping.join()
+    assert dripped(patient, begun("/v1/turns"), b" ") in (b"HTTP/1.1 408", b"")
 
 
 def test_no_answer_names_the_server(patient: str) -> None:

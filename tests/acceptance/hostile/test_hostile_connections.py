@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from functools import partial
 import httpx2
 import pytest
 
-from tests.support.connections import connected, healthy, raw, refused, rest_of, serving
+from tests.support.connections import connected, dripped, healthy, raw, refused, serving
 from tests.support.web import WEB
 
 
@@ -55,27 +54,7 @@ def test_a_request_that_does_not_end_is_ended(quick: str) -> None:
 
 
 def test_a_head_that_drips_is_ended_too(quick: str) -> None:
-    with connected(quick) as connection:
-        stop = threading.Event()
-
-        def drip() -> None:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\n")
-            while not stop.wait(0.05):
-                try:
-                    connection.sendall(b"X: y\r\n")
-                except OSError:
-                    return
-
-        dripping = threading.Thread(target=drip)
-        dripping.start()
-        try:
-            assert rest_of(connection)[:12] in (
-                b"HTTP/1.1 408",
-                b"",
-            )  # a reset arrives where a drop came after the end
-        finally:
-            stop.set()
-            dripping.join()
+    assert dripped(quick, b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n") in (b"HTTP/1.1 408", b"")
 
 
 def test_a_connection_without_a_request_is_ended(quick: str) -> None:

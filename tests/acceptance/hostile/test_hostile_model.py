@@ -26,7 +26,7 @@ from projectors.runner import Runner
 from tests.support.events.turns import neighbours
 from tests.support.ingest import hostile_answers
 from tests.support.ingest.messages_api import MessagesApi, Trouble, status
-from tests.support.ingest.model_workers import extracted, failed, moves, reading, turn
+from tests.support.ingest.model_workers import Reader, moves, reading, turn
 from tests.support.waiting import eventually, working
 
 ARRIVES_WITHIN_S = 5.0
@@ -134,13 +134,10 @@ def test_events_the_database_refuses_fail_their_own_turns_only(
     connection.execute(
         "CREATE TRIGGER no_quolls BEFORE INSERT ON log.events FOR EACH ROW EXECUTE FUNCTION log.no_quolls()"
     )
-    log.append(connection, muttering("mallory", 20))
-    log.append(connection, moves("ana", 5))
-    with reading(settings):
-        eventually(lambda: len(extracted(connection, "ana")) == 5)
-        eventually(lambda: len(extracted(connection, "mallory")) == 19)
-        eventually(lambda: len(failed(connection, "mallory")) == 1)
-    [failure] = failed(connection, "mallory")
+    reader = Reader(settings, api, connection)
+    reader.read(*muttering("mallory", 20), *moves("ana", 5))
+    assert [len(reader.extracted(user)) for user in ("ana", "mallory")] == [5, 19]
+    [failure] = reader.failed("mallory")
     assert failure.turn_ids == ("s-7",)
     assert "index row requires" in failure.reason
 

@@ -1,12 +1,9 @@
 """The people of a user are folded once, and again after anything that tells more of them."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 from events.people.person import People
 from events.platform.database import Connection
-from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import partition_of, uuid7
 from events.types.extraction import CardsWithdrawn
@@ -16,8 +13,8 @@ from events.types.tombstones import SubjectErased
 from projectors.forgetting import ForgettingProjection
 from projectors.people import PeopleProjector
 from retrieval.people import PeopleReader
-from retrieval.pool import open_pool
 from tests.support.projectors.folding import ORIGIN, event, fold_live, noted, rebuild
+from tests.support.retrieval.channels import pooled
 
 ADA = storage_id("acme", "ada")
 NEIGHBOUR = next(name for name in map(str, range(10_000)) if partition_of(name) == partition_of(ADA))
@@ -25,15 +22,7 @@ Present = Callable[[str], Awaitable[People]]
 
 
 def reading(database: str, work: Callable[[Present], Awaitable[None]]) -> None:
-    async def run() -> None:
-        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test people")
-        await pool.open(wait=True)
-        try:
-            await work(PeopleReader(pool).present)
-        finally:
-            await pool.close()
-
-    asyncio.run(run())
+    pooled(database, lambda pool: work(PeopleReader(pool).present))
 
 
 def names(people: People) -> set[str]:

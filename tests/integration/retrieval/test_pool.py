@@ -14,6 +14,7 @@ from events.platform.settings import Settings
 from events.types.tenancy import storage_id
 from retrieval import pool as connections
 from retrieval.pool import Pool, open_pool
+from tests.support.retrieval.channels import pooled
 
 _ATTEMPTS = 4
 
@@ -67,20 +68,15 @@ def test_lists_of_one_tenant_leave_connections_to_recalls_and_to_others(
 ) -> None:
     monkeypatch.setattr(connections, "_LIST_WAITS_S", 0.0)
 
-    async def held() -> int:
-        pool = open_pool(replace(Settings(), database_url=database, pool_size=8), "test")
-        await pool.open(wait=True)
-        try:
-            async with AsyncExitStack() as taken:
-                got = 0
-                with suppress(PoolTimeout):
-                    while got < 8:
-                        await taken.enter_async_context(pool.listing(storage_id("loud", f"{got}"), 5.0))
-                        got += 1
-                await taken.enter_async_context(pool.listing(storage_id("quiet", "ada"), 5.0))
-                await taken.enter_async_context(pool.connected(storage_id("loud", "ada"), 5.0))
-                return got
-        finally:
-            await pool.close()
+    async def held(pool: Pool) -> int:
+        async with AsyncExitStack() as taken:
+            got = 0
+            with suppress(PoolTimeout):
+                while got < 8:
+                    await taken.enter_async_context(pool.listing(storage_id("loud", f"{got}"), 5.0))
+                    got += 1
+            await taken.enter_async_context(pool.listing(storage_id("quiet", "ada"), 5.0))
+            await taken.enter_async_context(pool.connected(storage_id("loud", "ada"), 5.0))
+            return got
 
-    assert asyncio.run(held()) == 4
+    assert pooled(database, held, pool_size=8) == 4

@@ -9,9 +9,10 @@ from starlette.testclient import TestClient
 
 from projectors.cards.projector import CardsProjector
 from projectors.references import ReferencesProjector
-from retrieval.pool import Pool, open_pool
+from retrieval.pool import Pool
 from retrieval.references import ReferenceReader
-from tests.support.projectors.folding import fold_live, settings_of
+from tests.support.projectors.folding import fold_live
+from tests.support.retrieval.channels import pooled
 
 
 @dataclass
@@ -147,16 +148,10 @@ def test_a_fold_between_two_questions_changes_no_list(services: Services, folded
         fold_live(services.database, ReferencesProjector())
     services.op("variable", "stack", op="set", path="/cache", value="Redis")
 
-    async def present() -> list[Any]:
-        pool = open_pool(settings_of(services.database, pool_size=2), "test")
-        await pool.open()
-        try:
-            found = await Folding(pool, services.database).present(["ada"])
-        finally:
-            await pool.close()
-        return [(each.version, each.data) for each in found]
-
-    assert asyncio.run(present()) == [(2, {"cache": "Redis"})]
+    found = pooled(
+        services.database, lambda pool: Folding(pool, services.database).present(["ada"]), pool_size=2
+    )
+    assert [(each.version, each.data) for each in found] == [(2, {"cache": "Redis"})]
 
 
 def test_an_archived_reference_is_listed_only_when_asked_for(services: Services) -> None:

@@ -1,9 +1,11 @@
 """Runs model workers, makes turns for them, and reads their results."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from events.health.heartbeat import HeartbeatReport, reports
 from events.platform.database import Connection
@@ -18,8 +20,10 @@ from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from tests.support.events import turns
 from tests.support.events.turns import NOW, recorded
-from tests.support.waiting import working
+from tests.support.ingest.messages_api import MessagesApi, Request
+from tests.support.waiting import eventually, working
 
+T = TypeVar("T")
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn", "Lyon", "Nice")
 
 
@@ -45,63 +49,86 @@ def moves(user: str, count: int, *, session: str = "s", then: str = "") -> list[
     ]
 
 
-def events_of(connection: Connection, *users: str) -> list[Event]:
-    found = []
-    for partition in sorted({partition_of(user) for user in users}):
-        head = log.heads(connection)[partition]
-        if head:
-            claim = Claim(partition, 0, head)
-            [(_, page)] = read_claimed(connection, [claim], limit=head)
-            found += [event for event in page if event.user_id in users]
-    return found
+@dataclass
+class Reader:
+    """A log, the server of a model, and workers that read the one with the other."""
 
+    settings: Settings
+    api: MessagesApi
+    connection: Connection
 
-def extracted(connection: Connection, *users: str) -> list[str]:
-    """Returns the ids of the extracted turns, in the order of the log."""
-    return [
-        turn_id
-        for event in events_of(connection, *users)
-        if isinstance(event.payload, TurnsExtracted)
-        for turn_id in event.payload.turn_ids
-    ]
+    def set(self, **changed: Any) -> None:
+        self.settings = replace(self.settings, **changed)
 
+    def append(self, *turns: NewEvent) -> None:
+        log.append(self.connection, turns)
 
-def failed(connection: Connection, *users: str) -> list[ExtractionFailed]:
-    payloads = [event.payload for event in events_of(connection, *users)]
-    return [payload for payload in payloads if isinstance(payload, ExtractionFailed)]
+    def working(self, name: str = "one", **changed: Any) -> AbstractContextManager[threading.Event]:
+        """Runs a worker, with some settings changed. Setting the event stops it."""
+        return reading(replace(self.settings, **changed), name)
 
+    def read(self, *turns: NewEvent, **changed: Any) -> None:
+        """Appends turns, and runs a worker until the whole log is read."""
+        self.append(*turns)
+        with self.working(**changed):
+            self.until_read(*{each.user_id for each in turns})
 
-def towns(connection: Connection, *users: str) -> list[str]:
-    payloads = [event.payload for event in events_of(connection, *users)]
-    return [payload.value for payload in payloads if isinstance(payload, StateAsserted)]
+    def until_read(self, *users: str, within: float = 30) -> None:
+        """Waits until every turn of the users is read or given up, and no event of the log is left."""
 
+        def look() -> bool:
+            turns = len(self.payloads(TurnRecorded, *users))
+            return len(self.extracted(*users)) + len(self.failed(*users)) >= turns and self.behind() == 0
 
-def behind(connection: Connection) -> int:
-    positions = PROCESSOR.positions(connection)
-    return sum(head - positions.get(partition, 0) for partition, head in log.heads(connection).items())
+        eventually(look, within=within)
 
+    def holding(self, words: str = "") -> threading.Event:
+        """Lets the model answer requests with ``words`` only when the event is set."""
+        hold = threading.Event()
 
-def caught_up(connection: Connection, *users: str) -> Callable[[], bool]:
-    def look() -> bool:
-        turns = sum(isinstance(event.payload, TurnRecorded) for event in events_of(connection, *users))
-        done = len(extracted(connection, *users)) + len(failed(connection, *users))
-        return done >= turns and behind(connection) == 0
+        def delay(request: Request) -> None:
+            if words in request.turns[0]:
+                hold.wait(60)
 
-    return look
+        self.api.trouble = delay
+        return hold
 
+    def events(self, *users: str) -> list[Event]:
+        found = []
+        for partition in sorted({partition_of(user) for user in users}):
+            head = log.heads(self.connection)[partition]
+            if head:
+                claim = Claim(partition, 0, head)
+                [(_, page)] = read_claimed(self.connection, [claim], limit=head)
+                found += [event for event in page if event.user_id in users]
+        return found
 
-def report(connection: Connection) -> HeartbeatReport | None:
-    return next((each for each in reports(connection) if each.stage == "extractor"), None)
+    def payloads(self, kind: type[T], *users: str) -> list[T]:
+        return [event.payload for event in self.events(*users) if isinstance(event.payload, kind)]
 
+    def extracted(self, *users: str) -> list[str]:
+        """Returns the ids of the extracted turns, in the order of the log."""
+        return [turn_id for each in self.payloads(TurnsExtracted, *users) for turn_id in each.turn_ids]
 
-def waits(connection: Connection, because: str) -> Callable[[], bool]:
-    def look() -> bool:
-        said = report(connection)
+    def failed(self, *users: str) -> list[ExtractionFailed]:
+        return self.payloads(ExtractionFailed, *users)
+
+    def towns(self, *users: str) -> list[str]:
+        return [each.value for each in self.payloads(StateAsserted, *users)]
+
+    def behind(self) -> int:
+        positions = PROCESSOR.positions(self.connection)
+        return sum(
+            head - positions.get(partition, 0) for partition, head in log.heads(self.connection).items()
+        )
+
+    def report(self) -> HeartbeatReport | None:
+        return next((each for each in reports(self.connection) if each.stage == "extractor"), None)
+
+    def waits(self, because: str) -> bool:
+        said = self.report()
         return said is not None and said.state == "waiting" and because in (said.detail or "")
 
-    return look
-
-
-def runs(connection: Connection) -> bool:
-    said = report(connection)
-    return said is not None and said.state == "running"
+    def runs(self) -> bool:
+        said = self.report()
+        return said is not None and said.state == "running"

@@ -9,11 +9,10 @@ from typing import Any
 from psycopg import AsyncConnection
 from starlette.testclient import TestClient
 
-from events.platform.settings import Settings
 from events.types.cards import EventNoted
 from retrieval.channels.channel import Channel, Hit
 from retrieval.http.read_api import create_app
-from retrieval.pool import open_pool
+from retrieval.pool import Pool, open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.support.projectors.folding import NOW, ORIGIN, settings_of
@@ -51,23 +50,28 @@ def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any
         return ask(query, user_id=user, **{"as_of": NOW.isoformat()} | more)
 
 
-def searching(
-    database: str,
-    do: Callable[[AsyncConnection], Awaitable[Any]],
-    user_id: str = "alex",
-) -> Any:
-    """Returns the result of ``do`` on a connection that is opened as recall opens it."""
+def pooled(database: str, do: Callable[[Pool], Awaitable[Any]], **changed: Any) -> Any:
+    """Returns the result of ``do`` on a pool that is opened as recall opens it."""
 
     async def run() -> Any:
-        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
+        pool = open_pool(settings_of(database, **{"pool_size": 1} | changed), "test")
         await pool.open(wait=True)
         try:
-            async with pool.connected(user_id, 30.0) as connection:
-                return await do(connection)
+            return await do(pool)
         finally:
             await pool.close()
 
     return asyncio.run(run())
+
+
+def searching(database: str, do: Callable[[AsyncConnection], Awaitable[Any]], user_id: str = "alex") -> Any:
+    """Returns the result of ``do`` on a connection of such a pool."""
+
+    async def search(pool: Pool) -> Any:
+        async with pool.connected(user_id, 30.0) as connection:
+            return await do(connection)
+
+    return pooled(database, search)
 
 
 def hits_of(database: str, each: Channel, text: str, user: str, *, size: Size = FEW) -> Sequence[Hit]:

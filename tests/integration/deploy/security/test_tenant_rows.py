@@ -1,6 +1,5 @@
 """Row-level security: a session sees the rows of one tenant, and a process has only the rights that it needs."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -23,10 +22,10 @@ from projectors.generations.generations import ensure_live
 from projectors.rebuild.rebuild import Rebuild
 from projectors.registry import projectors
 from projectors.vectors.projector import VectorsProjector
-from retrieval.pool import Pool, open_pool
+from retrieval.pool import Pool
 from tests.support.databases import copied, url_of
 from tests.support.projectors.folding import event, fold_live
-from tests.support.retrieval.channels import noted
+from tests.support.retrieval.channels import noted, pooled
 from tests.support.roles import roles_for, seeing
 
 TENANTS = ("default", "acme", "globex")
@@ -112,19 +111,12 @@ def test_one_connection_of_the_read_service_sees_each_tenant_in_turn_and_nobody_
                 for row in await (await connection.execute("SELECT user_id FROM cards.cards")).fetchall()
             }
 
-    async def look() -> list[set[str]]:
-        pool = open_pool(replace(Settings(), database_url=urls["reader"], pool_size=1), "test")
-        await pool.open(wait=True)
-        try:
-            return [
-                await seen(pool, tenant)
-                for tenant in ("acme", "globex", None, "acme", "acme", None, "default")
-            ]
-        finally:
-            await pool.close()
+    async def look(pool: Pool) -> list[set[str]]:
+        tenants = ("acme", "globex", None, "acme", "acme", None, "default")
+        return [await seen(pool, tenant) for tenant in tenants]
 
     acme, globex, default = ({storage_id(tenant, "ada")} for tenant in ("acme", "globex", "default"))
-    assert asyncio.run(look()) == [acme, globex, set(), acme, acme, set(), default]
+    assert pooled(urls["reader"], look) == [acme, globex, set(), acme, acme, set(), default]
 
 
 @pytest.fixture(scope="module")

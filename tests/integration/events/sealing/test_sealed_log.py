@@ -58,17 +58,6 @@ def test_a_sealed_event_reads_as_it_was_appended_and_the_table_holds_no_word_of_
     assert verify(connection).faults == ()
 
 
-def test_older_events_without_a_seal_are_read_beside_sealed_ones(
-    connection: Connection, sealer: Sealer
-) -> None:
-    first, second = turn("ada", "1", "plain"), turn("ada", "2", SECRET)
-    sealing.use(None)
-    log.append(connection, [first])
-    sealing.use(sealer)
-    log.append(connection, [second])
-    assert payloads(connection, "ada") == [first.payload, second.payload]
-
-
 def test_without_the_key_reading_stops_and_blames_no_event(connection: Connection, sealer: Sealer) -> None:
     log.append(connection, [turn("ada", "1", SECRET)])
     sealing.use(None)

@@ -77,18 +77,6 @@ def test_an_expected_version_guards_a_change_unless_the_wanted_state_holds(write
     assert patch(write, "update", item_id=item, text="black soap", expected_version=3).json()["version"] == 4
 
 
-def test_a_repeated_command_returns_the_first_answer(write: TestClient, connection: Connection) -> None:
-    create(write)
-    key = {"idempotency-key": "k-1"}
-    first = patch(write, "add", text="tea", headers=key).json()
-    patch(write, "add", text="bread")
-    again = patch(write, "add", text="tea", headers=key).json()
-    assert {**again, "token": 0} == {**first, "token": 0}
-    other = patch(write, "add", text="coffee", headers=key)
-    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
-    assert count(connection, "log.events WHERE type = 'ReferenceChanged'") == 2
-
-
 def test_a_repeat_of_a_command_that_changed_nothing_undoes_no_later_one(write: TestClient) -> None:
     create(write)
     patch(write, "add", text="yeast", item_id="a")

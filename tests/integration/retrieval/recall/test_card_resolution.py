@@ -1,6 +1,5 @@
 """A recall follows relations, reports conflicts and shows the past as it was."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -15,15 +14,13 @@ from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import NewEvent, uuid7
 from events.types.relations import CardsConnected
 from retrieval.cards.past import fold_of
-from retrieval.pool import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.fusion import Evidence
 from tests.support.conversing import Memory, day, recorded
 from tests.support.projectors.folding import ORIGIN, event
-from tests.support.retrieval.channels import Recall, asking
-from tests.support.waiting import ALONE
+from tests.support.retrieval.channels import Recall, asking, pooled
 
 
 @pytest.fixture
@@ -101,23 +98,14 @@ def test_the_relations_of_every_found_card_count(database: str, memory: Memory) 
     best = [*(UUID(int=number) for number in range(400)), dog, hound]
     evidence = dict.fromkeys(best, Evidence(votes=1.0)) | {hound: Evidence(votes=2.0)}
 
-    async def resolved() -> set[UUID]:
-        settings = replace(Settings(), database_url=database, **ALONE)
-        pool = open_pool(settings, "test")
-        await pool.open(wait=True)
-        try:
-            question = understand("Do I have a pet?", day(9))
-            found = await CardResolver(pool, fold_of(settings)).resolve(
-                question,
-                scope_of(question, user_id="alex", projects=None),
-                best,
-                evidence,
-            )
-            return set(found.cards)
-        finally:
-            await pool.close()
-
-    assert asyncio.run(resolved()) == {hound}
+    question = understand("Do I have a pet?", day(9))
+    scope = scope_of(question, user_id="alex", projects=None)
+    found = pooled(
+        database,
+        lambda pool: CardResolver(pool, fold_of(Settings())).resolve(question, scope, best, evidence),
+        pool_size=2,
+    )
+    assert found.cards.keys() == {hound}
 
 
 def test_cards_that_say_the_same_give_way_together(memory: Memory, recall: Recall) -> None:

@@ -1,8 +1,5 @@
 """The size of a user is known. A recall of a very large user costs other users nothing."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,35 +9,20 @@ from hypothesis import strategies as st
 
 from events.language.terms import term_keys
 from events.platform.database import Connection
-from events.platform.settings import Settings
 from events.store import log
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from retrieval.pool import Pool, open_pool
+from retrieval.pool import Pool
 from retrieval.query import scope
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
-from tests.support.projectors.folding import NOW, event, fold_live
-from tests.support.retrieval.channels import noted
+from tests.support.projectors.folding import NOW, event, fold_live, settings_of
+from tests.support.retrieval.channels import noted, pooled
 from tests.support.waiting import PATIENT, eventually
-
-
-def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
-    """Returns the result of ``do`` on a pool that is opened as recall opens it."""
-
-    async def run() -> Any:
-        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
-        await pool.open(wait=True, timeout=30.0)
-        try:
-            return await do(pool)
-        finally:
-            await pool.close()
-
-    return asyncio.run(run())
 
 
 @pytest.fixture
@@ -148,10 +130,9 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
         assert found is not None
         return int(found[0])
 
-    async def look() -> None:
-        settings = replace(Settings(), database_url=database, redis_url=redis_url, **PATIENT)
-        pool = open_pool(settings, "test")
-        await pool.open(wait=True)
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+
+    async def look(pool: Pool) -> None:
         overlay = Overlay(settings, pool)
         try:
             for _ in range(15):
@@ -159,12 +140,11 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
                 assert (laid.cards, laid.warnings) == ({}, ())
         finally:
             await overlay.close()
-            await pool.close()
 
     # Other sessions report their counters when they end.
     connection.execute("SELECT pg_stat_force_next_flush()")
     before = read()
-    asyncio.run(look())
+    pooled(database, look, pool_size=settings.pool_size)
     ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     eventually(lambda: connection.execute(ended).fetchone() == (True,))
     assert read() - before < 1000

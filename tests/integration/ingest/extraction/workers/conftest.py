@@ -1,12 +1,14 @@
-"""The Messages API of the tests, and settings of a worker that asks it."""
+"""The Messages API of the tests, and workers that ask it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from tests.support.ingest.messages_api import MessagesApi
+from tests.support.ingest.model_workers import Reader
 
 
 @pytest.fixture
@@ -25,3 +27,8 @@ def settings(database: str, api: MessagesApi) -> Settings:
         extract_timeout_s=1,
         extract_grace_s=5,
     )
+
+
+@pytest.fixture
+def reader(settings: Settings, api: MessagesApi, connection: Connection) -> Reader:
+    return Reader(settings, api, connection)

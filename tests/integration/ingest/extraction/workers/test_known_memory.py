@@ -9,7 +9,6 @@ from uuid import UUID
 import pytest
 
 from events.platform.database import Connection
-from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
@@ -27,9 +26,8 @@ from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from tests.support.events.turns import neighbours
 from tests.support.ingest.claude import event, said, state
 from tests.support.ingest.known import NOW, event_with, origin, planned, stated
-from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
-from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
-from tests.support.waiting import eventually
+from tests.support.ingest.messages_api import Request, Trouble, calls
+from tests.support.ingest.model_workers import Reader, turn
 
 ANA = partition_of("ana")
 
@@ -124,19 +122,17 @@ TOLD = (
 )
 
 
-def test_the_rules_worker_links_across_sessions_in_one_round_and_over_several(
-    database: str, connection: Connection
-) -> None:
+def test_the_rules_worker_links_across_sessions_in_one_round_and_over_several(reader: Reader) -> None:
     targets = []
     for user, at_once in (("ana", len(TOLD)), ("bea", 1)):
-        PROCESSOR.open(connection)
-        worker = ExtractorWorker(Settings(database_url=database), Notes(), lambda: False)
+        PROCESSOR.open(reader.connection)
+        worker = ExtractorWorker(reader.settings, Notes(), lambda: False)
         turns = [turn(user, text, number, session=session) for number, (session, text) in enumerate(TOLD)]
         for start in range(0, len(turns), at_once):
-            log.append(connection, turns[start : start + at_once])
-            while worker.step(connection):
+            reader.append(*turns[start : start + at_once])
+            while worker.step(reader.connection):
                 pass
-        targets.append(linked_contents(connection, user))
+        targets.append(linked_contents(reader, user))
     wanted = {
         "The Bergen trip is off": "Trip to Bergen with Nora",
         "See the dentist in June": "Visit the dentist",
@@ -146,9 +142,9 @@ def test_the_rules_worker_links_across_sessions_in_one_round_and_over_several(
     assert targets == [wanted, wanted]
 
 
-def linked_contents(connection: Connection, user: str) -> dict[str, str | None]:
+def linked_contents(reader: Reader, user: str) -> dict[str, str | None]:
     """Returns the content of each event that names an earlier one, with the content of that one."""
-    events = [each for each in events_of(connection, user) if isinstance(each.payload, EventNoted)]
+    events = [each for each in reader.events(user) if isinstance(each.payload, EventNoted)]
     by_id = {each.event_id: each.payload for each in events}
     found: dict[str, str | None] = {}
     for each in events:
@@ -172,27 +168,21 @@ def plans_answered(request: Request) -> Trouble | None:
     return calls({"states": [], "events": events, "knowledge": []})
 
 
-def test_the_model_worker_links_a_cancellation_in_flight_with_its_plan(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    api.trouble = plans_answered
-    api.seconds = 0.3
+def test_the_model_worker_links_a_cancellation_in_flight_with_its_plan(reader: Reader) -> None:
+    reader.api.trouble = plans_answered
+    reader.api.seconds = 0.3
     texts = (
         "Planning a regatta for the club.",
         "The regatta is off for good.",
         "The concert is off they say.",
     )
-    log.append(connection, [turn("ana", text, number) for number, text in enumerate(texts)])
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    assert linked_contents(connection, "ana") == {
+    reader.read(*[turn("ana", text, number) for number, text in enumerate(texts)])
+    assert linked_contents(reader, "ana") == {
         "The regatta is off": "Plans a regatta for the club", "The concert is off": None,
     }  # fmt: skip
 
 
-def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
+def test_the_model_is_shown_what_is_known_and_may_answer_by_label(reader: Reader) -> None:
     trouble = ProblemOpened(description="a stiff neck", origin=origin(NOW - timedelta(days=1)))
     ours, theirs = (ThreadOpened(title=title, project_id=project) for title, project in (
         ("the move to Cadiz", "default"), ("a thread of another project", "work"),
@@ -201,7 +191,7 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     later = replace(later, occurred_at=NOW + timedelta(days=1))
     threads = [*(replace(event_with(each), stream=STREAM) for each in (ours, theirs)), later]
     known = [stated("hobby", "painting", 1, cardinality="multi_value"), planned("Regatta in Cadiz", 2, on=20)]
-    log.append(connection, [*known, event_with(trouble), *threads])
+    reader.append(*known, event_with(trouble), *threads)
     answers: list[dict[str, Any]] = [
         state("I paint with watercolours", "watercolours", concept_key="hobby", same_as="F1", turn=1),
         state("brushes from Kyoto", "brushes from Kyoto", concept_key="possession", expands="F1", turn=1),
@@ -210,18 +200,16 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     off = event("The regatta was called off", status="cancelled", replaces="P1", turn=1)
     gone = {"turn": 1, "quote": "A new pillow did it", "step": "closed", "problem": "R1"}
     again = {"turn": 1, "quote": "A new pillow did it", "step": "opened", "problem": "R1"}
-    api.trouble = lambda _: calls({"states": answers, "events": [off], "problems": [gone, again]})
+    reader.api.trouble = lambda _: calls({"states": answers, "events": [off], "problems": [gone, again]})
     text = (
         "I paint with watercolours and brushes from Kyoto. The regatta was called off. A new pillow did it."
     )
-    log.append(connection, [turn("ana", text, 5)])
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    assert "F1 2026-05-07 user.hobby = painting" in api.requests[0].question
-    assert "P1 2026-05-20 Regatta in Cadiz" in api.requests[0].question
-    assert "<open_problems>\nR1 a stiff neck\n</open_problems>" in api.requests[0].question
-    assert "<open_threads>\nthe move to Cadiz\n</open_threads>" in api.requests[0].question
-    made = events_of(connection, "ana")[6:]
+    reader.read(turn("ana", text, 5))
+    assert "F1 2026-05-07 user.hobby = painting" in reader.api.requests[0].question
+    assert "P1 2026-05-20 Regatta in Cadiz" in reader.api.requests[0].question
+    assert "<open_problems>\nR1 a stiff neck\n</open_problems>" in reader.api.requests[0].question
+    assert "<open_threads>\nthe move to Cadiz\n</open_threads>" in reader.api.requests[0].question
+    made = reader.events("ana")[6:]
     [closed] = [each.payload for each in made if isinstance(each.payload, ProblemClosed)]
     assert closed.problem == "a stiff neck"
     states = {each.payload.value: each for each in made if isinstance(each.payload, StateAsserted)}
@@ -237,15 +225,17 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     assert leader.refused == 2
 
 
-def again(settings: Settings, connection: Connection) -> None:
-    extractor = ClaudeExtractor(settings)
+def again(reader: Reader) -> None:
+    extractor = ClaudeExtractor(reader.settings)
     try:
         chosen = list(
             past_extractions(
-                connection, ReextractionFilter(prompt_version=extractor.prompt_version), extractor
+                reader.connection, ReextractionFilter(prompt_version=extractor.prompt_version), extractor
             )
         )
-        summary = Reextraction(settings, extractor, lambda: False).run(connection, chosen, lambda _: None)
+        summary = Reextraction(reader.settings, extractor, lambda: False).run(
+            reader.connection, chosen, lambda _: None
+        )
     finally:
         extractor.close()
     assert (summary.left, summary.away) == (0, None)
@@ -253,30 +243,30 @@ def again(settings: Settings, connection: Connection) -> None:
 
 @pytest.mark.parametrize("sessions", [("s", "s", "s"), ("a", "b", "a")])
 def test_a_reextraction_knows_what_was_known_then_and_links_the_new_cards(
-    settings: Settings, api: MessagesApi, connection: Connection, sessions: tuple[str, ...]
+    reader: Reader, sessions: tuple[str, ...]
 ) -> None:
-    api.trouble = plans_answered
+    reader.api.trouble = plans_answered
     texts = (
         "Planning a regatta for the club.",
         "The regatta is off for good.",
         "Planning a second regatta for May.",
     )
     log.append(
-        connection,
+        reader.connection,
         [
             turn("ana", text, n, session=session)
             for n, (session, text) in enumerate(zip(sessions, texts, strict=True))
         ],
     )
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    first = len(api.requests)
-    settings = replace(settings, extract_concurrency=3)
-    again(settings, connection)
-    asked = {request.turns[0]: request.question for request in api.requests[first:]}
+    with reader.working():
+        reader.until_read("ana")
+    first = len(reader.api.requests)
+    reader.set(extract_concurrency=3)
+    again(reader)
+    asked = {request.turns[0]: request.question for request in reader.api.requests[first:]}
     assert "open_plans" not in asked[texts[0]]
     assert "second" not in asked[texts[1]].replace(texts[1], "")
-    events = events_of(connection, "ana")
+    events = reader.events("ana")
     gone = {
         each
         for event in events
@@ -288,7 +278,7 @@ def test_a_reextraction_knows_what_was_known_then_and_links_the_new_cards(
     assert isinstance(off.payload, EventNoted)
     assert off.payload.replaces_event in fresh
     assert fresh[off.payload.replaces_event].position < off.position
-    again_known = KnownMemory().of(connection, ANA, (recorded(events[0]),), before=True)
+    again_known = KnownMemory().of(reader.connection, ANA, (recorded(events[0]),), before=True)
     assert again_known == KnownCards()
 
 

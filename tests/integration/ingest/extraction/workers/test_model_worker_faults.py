@@ -8,29 +8,13 @@ from functools import partial
 
 import pytest
 
-from events.platform.database import Connection, connect
-from events.platform.settings import Settings
-from events.store import log
+from events.platform.database import connect
 from events.types.extraction import TurnsExtracted
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, Terms
 from tests.support.ingest.chat_completions import SERVERS
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, says, status
-from tests.support.ingest.model_workers import (
-    TOWNS,
-    behind,
-    caught_up,
-    events_of,
-    extracted,
-    failed,
-    moves,
-    reading,
-    report,
-    runs,
-    towns,
-    turn,
-    waits,
-)
+from tests.support.ingest.model_workers import TOWNS, Reader, moves, turn
 from tests.support.waiting import eventually
 
 
@@ -61,66 +45,57 @@ TROUBLES: dict[str, tuple[Trouble, str]] = {
     ids=TROUBLES,
 )
 def test_no_turn_is_lost_and_none_counts_twice_while_the_server_is_in_trouble(
-    settings: Settings,
-    api: MessagesApi,
-    connection: Connection,
-    name: str,
-    caplog: pytest.LogCaptureFixture,
+    reader: Reader, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     trouble, reason = TROUBLES[name]
-    settings = replace(settings, breaker_failures=2)
+    reader.set(breaker_failures=2)
     over = threading.Event()
-    api.trouble = lambda _: None if over.is_set() else trouble
+    reader.api.trouble = lambda _: None if over.is_set() else trouble
     users = ("ana", "bea", "cleo")
     for user in users:
-        log.append(connection, moves(user, 4))
-    with reading(settings):
-        eventually(waits(connection, reason))
-        assert extracted(connection, *users) == []
-        assert behind(connection) == 12
+        reader.append(*moves(user, 4))
+    with reader.working():
+        eventually(lambda: reader.waits(reason))
+        assert reader.extracted(*users) == []
+        assert reader.behind() == 12
         over.set()
-        eventually(caught_up(connection, *users))
-        eventually(lambda: runs(connection))
+        reader.until_read(*users)
+        eventually(reader.runs)
     for user in users:
-        assert extracted(connection, user) == ["s-0", "s-1", "s-2", "s-3"]
-        assert towns(connection, user) == list(TOWNS[:4])
-    assert failed(connection, *users) == []
+        assert reader.extracted(user) == ["s-0", "s-1", "s-2", "s-3"]
+        assert reader.towns(user) == list(TOWNS[:4])
+    assert reader.failed(*users) == []
     told = [each.getMessage() for each in caplog.records if each.name.endswith("model_worker")]
     away = sum("the model does not answer, turns wait: " in each for each in told)
     assert away == sum("the model answers again after" in each for each in told) > 0
 
 
-def test_a_server_that_asks_for_a_pause_gets_it(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    settings = replace(settings, extract_concurrency=1)
-    api.next.extend([status(429, retry_after="1"), None])
-    log.append(connection, moves("ana", 3))
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    refused, again = api.requests[:2]
+def test_a_server_that_asks_for_a_pause_gets_it(reader: Reader) -> None:
+    reader.set(extract_concurrency=1)
+    reader.api.next.extend([status(429, retry_after="1"), None])
+    reader.read(*moves("ana", 3))
+    refused, again = reader.api.requests[:2]
     assert again.at - refused.at >= 1.0
-    assert len(api.requests) == 4
+    assert len(reader.api.requests) == 4
 
 
-def test_a_server_that_is_down_is_asked_by_one_at_a_time(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    settings = replace(settings, breaker_failures=3, extract_concurrency=8)
-    api.trouble = lambda _: status(500)
+def test_a_server_that_is_down_is_asked_by_one_at_a_time(reader: Reader) -> None:
+    reader.set(breaker_failures=3, extract_concurrency=8)
+    reader.api.trouble = lambda _: status(500)
     for number in range(30):
-        log.append(connection, moves(f"user{number}", 5))
-    with reading(settings):
+        reader.append(*moves(f"user{number}", 5))
+    with reader.working():
         # The calls of the first moment run side by side: eight, and those that begin before three have failed.
-        eventually(lambda: len(api.requests) >= 10)
-        at_first = len(api.requests)
-        api.most_at_once = 0
-        eventually(lambda: len(api.requests) >= at_first + 2)
-        assert api.most_at_once == 1
+        eventually(lambda: len(reader.api.requests) >= 10)
+        at_first = len(reader.api.requests)
+        reader.api.most_at_once = 0
+        eventually(lambda: len(reader.api.requests) >= at_first + 2)
+        assert reader.api.most_at_once == 1
         # The pauses between tries grow, so a server that is down gets few calls.
         gaps = [
-            later.at - sooner.at for sooner, later in zip(api.requests[-2:], api.requests[-1:], strict=False)
+            later.at - sooner.at
+            for sooner, later in zip(reader.api.requests[-2:], reader.api.requests[-1:], strict=False)
         ]
         assert min(gaps) >= 0.5
 
@@ -150,34 +125,28 @@ UNUSABLE: dict[str, Trouble] = {
 }  # fmt: skip
 
 
-def test_an_answer_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    with reading(settings):
+def test_an_answer_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong(reader: Reader) -> None:
+    with reader.working():
         for name, answer in UNUSABLE.items():
-            api.requests.clear()
-            api.next.append(answer)
-            log.append(connection, moves(name, 1))
-            eventually(caught_up(connection, name))
-            assert towns(connection, name) == ["Lisbon"], name
-            first, second = api.requests
+            reader.api.requests.clear()
+            reader.api.next.append(answer)
+            reader.append(*moves(name, 1))
+            reader.until_read(name)
+            assert reader.towns(name) == ["Lisbon"], name
+            first, second = reader.api.requests
             if name == "an answer cut off":
                 assert second.body["max_tokens"] == 2 * first.body["max_tokens"]
             else:
                 assert "cannot be used" in second.question, name
-            [said] = [e.payload for e in events_of(connection, name) if isinstance(e.payload, TurnsExtracted)]
+            [said] = reader.payloads(TurnsExtracted, name)
             assert said.usage.calls == 2, name
 
 
-def test_what_was_paid_before_the_server_failed_is_not_forgotten(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    api.next.extend([says("no"), status(500)])
-    log.append(connection, moves("ana", 1))
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    [said] = [e.payload for e in events_of(connection, "ana") if isinstance(e.payload, TurnsExtracted)]
-    assert len(api.requests) == 3
+def test_what_was_paid_before_the_server_failed_is_not_forgotten(reader: Reader) -> None:
+    reader.api.next.extend([says("no"), status(500)])
+    reader.read(*moves("ana", 1))
+    [said] = reader.payloads(TurnsExtracted, "ana")
+    assert len(reader.api.requests) == 3
     assert said.usage.calls == 2
 
 
@@ -186,80 +155,76 @@ def answered(trouble: Trouble, word: str, request: Request) -> Trouble | None:
     return trouble if any(word in text for text in request.turns) else None
 
 
-def test_turns_whose_answers_stay_unusable_fail_alone_and_say_why(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    with reading(replace(settings, session_batch_turns=4, session_batch_linger_ms=200)):
+def test_turns_whose_answers_stay_unusable_fail_alone_and_say_why(reader: Reader) -> None:
+    with reader.working(session_batch_turns=4, session_batch_linger_ms=200):
         for name, unusable in UNUSABLE.items():
-            api.requests.clear()
-            api.trouble = partial(answered, unusable, "Porto")
-            log.append(connection, moves(name, 4))
-            eventually(caught_up(connection, name))
-            said = report(connection)
-            assert extracted(connection, name) == ["s-0", "s-2", "s-3"], name
-            [failure] = failed(connection, name)
+            reader.api.requests.clear()
+            reader.api.trouble = partial(answered, unusable, "Porto")
+            reader.append(*moves(name, 4))
+            reader.until_read(name)
+            said = reader.report()
+            assert reader.extracted(name) == ["s-0", "s-2", "s-3"], name
+            [failure] = reader.failed(name)
             assert failure.turn_ids == ("s-1",)
             assert failure.reason
             assert failure.attempts == 2
             # Three halvings were paid, two calls each, beside the three good calls. The count holds all of them.
-            spent = [e.payload.usage for e in events_of(connection, name) if hasattr(e.payload, "usage")]
-            assert sum(usage.calls for usage in spent) == len(api.requests), name
+            spent = [e.payload.usage for e in reader.events(name) if hasattr(e.payload, "usage")]
+            assert sum(usage.calls for usage in spent) == len(reader.api.requests), name
             assert said is not None
 
 
-def test_a_refusal_is_not_argued_with(settings: Settings, api: MessagesApi, connection: Connection) -> None:
+def test_a_refusal_is_not_argued_with(reader: Reader) -> None:
     refusal = Trouble(content=(), stop_reason="refusal")
-    api.trouble = lambda request: refusal if "Porto" in request.question.split("<turns>")[1] else None
-    log.append(connection, moves("ana", 3))
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    [failure] = failed(connection, "ana")
+    reader.api.trouble = lambda request: refusal if "Porto" in request.question.split("<turns>")[1] else None
+    reader.read(*moves("ana", 3))
+    [failure] = reader.failed("ana")
     assert "refuses" in failure.reason
-    assert (len(api.requests), failure.attempts) == (3, 1)
+    assert (len(reader.api.requests), failure.attempts) == (3, 1)
 
 
-def test_turns_that_break_the_server_are_given_up_once_others_are_read_in_between(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    settings = replace(settings, extract_retries=1)
-    api.trouble = lambda request: status(500) if "Porto" in request.turns[0] else None
-    log.append(connection, moves("ana", 3))
+def test_turns_that_break_the_server_are_given_up_once_others_are_read_in_between(reader: Reader) -> None:
+    reader.set(extract_retries=1)
+    reader.api.trouble = lambda request: status(500) if "Porto" in request.turns[0] else None
+    reader.append(*moves("ana", 3))
     counted = 0
-    with reading(settings):
+    with reader.working():
 
         def fed() -> bool:
             nonlocal counted
             counted += 1
-            log.append(connection, [turn(f"other{counted}", "I moved to Riga.", 0)])
-            return bool(failed(connection, "ana"))
+            reader.append(turn(f"other{counted}", "I moved to Riga.", 0))
+            return bool(reader.failed("ana"))
 
         eventually(fed)
-        eventually(caught_up(connection, "ana"))
-    assert extracted(connection, "ana") == ["s-0", "s-2"]
-    [failure] = failed(connection, "ana")
+        reader.until_read("ana")
+    assert reader.extracted("ana") == ["s-0", "s-2"]
+    [failure] = reader.failed("ana")
     assert "status 500" in failure.reason
     assert failure.attempts >= 3
 
 
 @pytest.mark.parametrize("gone", [["s-1"], ["s-0", "s-1", "s-2"]])
 def test_turns_that_are_erased_during_a_call_are_no_failures(
-    sealed: None, settings: Settings, api: MessagesApi, connection: Connection, gone: list[str]
+    reader: Reader, sealed: None, gone: list[str]
 ) -> None:
     """The turns of the same call that were not erased are asked for again, without the erased ones."""
-    settings = replace(settings, session_batch_turns=3, session_batch_linger_ms=300)
-    log.append(connection, [*moves("ana", 3), turn("bea", "I live in Rome.", 0)])
+    reader.set(session_batch_turns=3, session_batch_linger_ms=300, extract_timeout_s=30)
+    reader.append(*moves("ana", 3), turn("bea", "I live in Rome.", 0))
     to_erase = list(gone)
 
     def erase(request: Request) -> None:
         if len(request.turns) == 3:
-            with connect(settings.database_url, application="test") as other:
+            with connect(reader.settings.database_url, application="test") as other:
                 while to_erase:
-                    subjects.erase_turn(Eraser(settings, []), other, "ana", to_erase.pop(), Terms(by="test"))
+                    subjects.erase_turn(
+                        Eraser(reader.settings, []), other, "ana", to_erase.pop(), Terms(by="test")
+                    )
 
-    api.trouble = erase
-    with reading(settings):
-        eventually(caught_up(connection, "ana", "bea"))
+    reader.api.trouble = erase
+    with reader.working():
+        reader.until_read("ana", "bea")
     left = [each for each in ("s-0", "s-1", "s-2") if each not in gone]
-    assert (extracted(connection, "ana"), failed(connection, "ana")) == (left, [])
-    asked = [len(request.turns) for request in api.requests if "Rome" not in str(request.turns)]
+    assert (reader.extracted("ana"), reader.failed("ana")) == (left, [])
+    asked = [len(request.turns) for request in reader.api.requests if "Rome" not in str(request.turns)]
     assert asked == [3, *([len(left)] if left else [])]

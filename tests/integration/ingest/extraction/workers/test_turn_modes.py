@@ -10,7 +10,6 @@ import pytest
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
-from events.store import log
 from events.types.cards import EventNoted
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import TurnsExtracted
@@ -22,7 +21,7 @@ from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext, modes_of_turns
 from ingest.modes import UserModes
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
-from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
+from tests.support.ingest.model_workers import Reader, turn
 from tests.support.ingest.modes import (
     MODES,
     LabelledTurn,
@@ -31,8 +30,8 @@ from tests.support.ingest.modes import (
     recorded_reading,
     second_reading,
 )
-from tests.support.waiting import eventually
 
+RULES = {"anthropic_base_url": "", "anthropic_api_key": ""}
 TRACE = 'It fails:\nTraceback (most recent call last):\n  File "shop.py", line 3, in <module>'
 SAID = (
     "I deploy the shop to Frankfurt with my team",
@@ -76,10 +75,10 @@ def again(said: NewEvent, name: str, **more: Any) -> NewEvent:
     )
 
 
-def modes_of(connection: Connection) -> dict[str, str | None]:
+def modes_of(reader: Reader) -> dict[str, str | None]:
     """Returns the mode of each turn, and checks that its episode has the same."""
     found: dict[str, str | None] = {}
-    events = [each.payload for each in events_of(connection, "ann")]
+    events = [each.payload for each in reader.events("ann")]
     for payload in events:
         if isinstance(payload, TurnsExtracted):
             assert payload.modes_digest
@@ -90,33 +89,22 @@ def modes_of(connection: Connection) -> dict[str, str | None]:
     return found
 
 
-def test_the_rules_give_evident_code_its_mode_and_leave_the_rest_to_the_default(
-    database: str, connection: Connection, settings: Settings
-) -> None:
-    declare(connection, default="journal")
-    log.append(connection, said(by_caller={0: "family", 3: "general"}))
-    with reading(replace(settings, anthropic_base_url="", anthropic_api_key="")):
-        eventually(caught_up(connection, "ann"))
-    assert list(modes_of(connection).values()) == ["family", "code", "journal", "general"]
+def test_the_rules_give_evident_code_its_mode_and_leave_the_rest_to_the_default(reader: Reader) -> None:
+    declare(reader.connection, default="journal")
+    reader.read(*said(by_caller={0: "family", 3: "general"}), **RULES)
+    assert list(modes_of(reader).values()) == ["family", "code", "journal", "general"]
 
 
-def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(
-    database: str, connection: Connection, settings: Settings
-) -> None:
-    declare(connection, default=None)
-    log.append(connection, said(by_caller={1: "family"}))
-    rules = replace(settings, anthropic_base_url="", anthropic_api_key="")
-    with reading(rules):
-        eventually(caught_up(connection, "ann"))
+def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(reader: Reader) -> None:
+    declare(reader.connection, default=None)
+    reader.read(*said(by_caller={1: "family"}), **RULES)
     # The extraction of these turns begins when that of the turns before is in the log.
     later = [again(each, "later") for each in said(by_caller={3: "general"})]
     elsewhere = [again(each, "other", session_id="elsewhere") for each in said(by_caller={})[2:]]
     nameless = [again(each, "nameless", session_id="default") for each in said(by_caller={0: "family"})[:1]]
     nameless.append(again(said(by_caller={})[3], "nameless", session_id="default"))
-    log.append(connection, [*later, *elsewhere, *nameless])
-    with reading(rules):
-        eventually(caught_up(connection, "ann"))
-    modes = modes_of(connection)
+    reader.read(*later, *elsewhere, *nameless, **RULES)
+    modes = modes_of(reader)
     assert list(modes.values())[:4] == [None, "family", "family", "family"]
     assert [mode for turn, mode in modes.items() if turn.startswith("later")] == [
         "family", "code", "code", "general",
@@ -125,10 +113,8 @@ def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(
     assert [mode for turn, mode in modes.items() if turn.startswith("nameless")] == ["family", None]
 
 
-def test_the_model_reads_modes_and_the_caller_is_above_it(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    declare(connection, default="code")
+def test_the_model_reads_modes_and_the_caller_is_above_it(reader: Reader) -> None:
+    declare(reader.connection, default="code")
     asked: list[Request] = []
 
     def answer(request: Request) -> Trouble:
@@ -145,15 +131,11 @@ def test_the_model_reads_modes_and_the_caller_is_above_it(
         ]
         return calls({"states": [], "events": [], "knowledge": [], "modes": read})
 
-    api.trouble = answer
-    log.append(connection, said(by_caller={0: "family"}))
-    with reading(settings):
-        eventually(caught_up(connection, "ann"))
-    assert list(modes_of(connection).values()) == ["family", "code", "general", "code"]
+    reader.api.trouble = answer
+    reader.read(*said(by_caller={0: "family"}))
+    assert list(modes_of(reader).values()) == ["family", "code", "general", "code"]
     assert "<recent_modes>" not in asked[0].question
-    log.append(connection, [again(said(by_caller={})[3], "later")])
-    with reading(settings):
-        eventually(caught_up(connection, "ann"))
+    reader.read(again(said(by_caller={})[3], "later"))
     assert "<recent_modes>family, code, general, code</recent_modes>" in asked[-1].question
     body = asked[0].body
     question = body["messages"][0]["content"]
@@ -164,19 +146,13 @@ def test_the_model_reads_modes_and_the_caller_is_above_it(
     assert "modes" in body["tools"][0]["input_schema"]["properties"]
 
 
-def test_a_user_without_modes_gets_the_prompt_without_them(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
+def test_a_user_without_modes_gets_the_prompt_without_them(reader: Reader) -> None:
     asked: list[Request] = []
-    api.trouble = asked.append
-    log.append(connection, [turn("bo", SAID[0], 1)])
-    with reading(settings):
-        eventually(caught_up(connection, "bo"))
+    reader.api.trouble = asked.append
+    reader.read(turn("bo", SAID[0], 1))
     assert "modes" not in asked[0].body["tools"][0]["input_schema"]["properties"]
     assert "modes_of_turns" not in asked[0].body["system"][0]["text"]
-    [leader] = [
-        each.payload for each in events_of(connection, "bo") if isinstance(each.payload, TurnsExtracted)
-    ]
+    [leader] = reader.payloads(TurnsExtracted, "bo")
     assert (leader.modes, leader.modes_digest) == ((), None)
 
 
