@@ -37,8 +37,8 @@ class UserPeople(UserStream[Told, Person]):
     name = STREAM
     keyed = "people"
 
-    def __init__(self, connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> None:
-        super().__init__(connection, owner, command)
+    def __init__(self, connection: Connection, command: Command, wanted: PersonEvent) -> None:
+        super().__init__(connection, command)
         self.wanted = wanted
 
     def load(self) -> Told:
@@ -54,13 +54,13 @@ class UserPeople(UserStream[Told, Person]):
         return max((each.position for each in state.events), default=0)
 
 
-def run(connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> Outcome[Person]:
+def run(connection: Connection, command: Command, wanted: PersonEvent) -> Outcome[Person]:
     """Appends ``wanted`` when it changes something, and returns the person after it.
 
     Raises a 404 problem that names the person the user does not have, 422 for one person where two are needed, and 409
     when the log says otherwise: the person exists, the two are distinct, are no one person, or are one already.
     """
-    people = UserPeople(connection, owner, command, wanted)
+    people = UserPeople(connection, command, wanted)
 
     def rule(told: Told) -> Payload | None:
         if len(told.events) >= MAX_EVENTS:

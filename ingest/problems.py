@@ -13,7 +13,6 @@ from uuid import UUID
 import orjson
 
 from events.http.errors import conflict, invalid, missing
-from events.platform.database import Connection
 from events.problems import wording
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
@@ -31,7 +30,7 @@ from events.types.problems import (
     ProblemPrioritized,
     ProblemReopened,
 )
-from ingest.decider import Command, Decision, Outcome, UserStream, decide
+from ingest.decider import Decision, Outcome, UserStream, decide
 
 MAX_PROBLEMS = 1000
 """The most problems of one user."""
@@ -40,7 +39,7 @@ _IMPORTANCE = 6
 
 
 class UserProblems(UserStream[list[Event], Problem]):
-    """The events of a user's problems."""
+    """The events of a user's problems, of which a command opens one."""
 
     name = STREAM
     keyed = "problem"
@@ -56,14 +55,10 @@ class UserProblems(UserStream[list[Event], Problem]):
 
 
 class KnownProblem(UserProblems):
-    """The events of a user's problems, of which a command changes the one with ``problem_id``."""
-
-    def __init__(self, connection: Connection, owner: str, command: Command, problem_id: UUID) -> None:
-        super().__init__(connection, owner, command)
-        self.problem_id = problem_id
+    """The events of a user's problems, of which a command changes one."""
 
     def present(self, state: list[Event], event: Event | None = None) -> Problem:
-        problem = fold(state).named(self.problem_id)
+        problem = fold(state).named(self.id)
         if problem is None or not self.command.reach.admits(problem.project_id, problem.mode):
             raise missing("problem", "problem_id")
         return problem
@@ -131,7 +126,7 @@ def change(problem: KnownProblem, kind: Callable[..., ProblemEvent], **fields: o
 
     The same approach again updates the outcome of an attempt. Raises 404 when the user has no such problem in reach.
     """
-    asked = kind(problem_id=problem.problem_id, origin=problem.command.origin(), **fields)
+    asked = kind(problem_id=problem.id, origin=problem.command.origin(), **fields)
 
     def rule(events: list[Event]) -> Decision | None:
         present = problem.present(events)
@@ -178,7 +173,7 @@ def _decision(
     )
     cause = decision.event_id
     event = problems.command.event(
-        problems.owner, STREAM, noted, occurred_at=noted.occurred_at, causation_id=cause, correlation_id=cause
+        STREAM, noted, occurred_at=noted.occurred_at, causation_id=cause, correlation_id=cause
     )
     return replace(decision, after=[event])
 

@@ -45,84 +45,79 @@ class Words:
     related: tuple[str, ...] = ()
 
 
-def create(
-    connection: Connection, owner: str, words: Words, origin: CardOrigin, command: Command
-) -> Outcome[None]:
+def create(connection: Connection, words: Words, origin: CardOrigin, command: Command) -> Outcome[None]:
     """Makes a concept. Raises a 409 problem with the concept that has one of the names already."""
     if not command.reach.admits(origin.project_id, origin.mode):
         raise missing("project", "project_id")
-    modes = Modes(registry_of(connection, owner))
+    modes = Modes(registry_of(connection, command.owner))
     origin = replace(origin, mode_id=modes.mode_id(origin.project_id, origin.mode))
     learned = _learned(words.title or "", words.definition or "", words, origin)
 
     def rule(_: None) -> Payload:
-        _refuse_taken(connection, owner, modes, origin, [learned.title, *learned.aliases])
+        _refuse_taken(connection, command.owner, modes, origin, [learned.title, *learned.aliases])
         return learned
 
-    return _decided(connection, owner, "create", command, rule, learned)
+    return _decided(connection, "create", command, rule, learned)
 
 
 def edit(
-    connection: Connection, owner: str, concept_id: UUID, words: Words, origin: CardOrigin, command: Command
+    connection: Connection, concept_id: UUID, words: Words, origin: CardOrigin, command: Command
 ) -> Outcome[None]:
     """Writes another definition, further names and relations of a concept, or renames it.
 
     Raises a 404 problem when the user has no such concept within reach, and 409 when another one has the name.
     """
-    present = _present(connection, owner, concept_id, command, "concept_id")
-    modes = Modes(registry_of(connection, owner))
+    present = _present(connection, concept_id, command, "concept_id")
+    modes = Modes(registry_of(connection, command.owner))
     origin = replace(origin, project_id=present.project_id, mode=present.mode, mode_id=present.mode_id(modes))
     learned = _learned(present.title, words.definition or present.definition, words, origin)
 
     def rule(_: None) -> Decision:
         names = [*words.aliases, *([words.title] if words.title is not None else [])]
-        _refuse_taken(connection, owner, modes, origin, names, but=present.card_id)
+        _refuse_taken(connection, command.owner, modes, origin, names, but=present.card_id)
         renamed = (
             []
             if words.title in (None, present.title)
             else [_merged(present.title, words.title or "", "renamed", origin.project_id, origin.register)]
         )
-        return Decision(payload=learned, after=[command.event(owner, STREAM, each) for each in renamed])
+        return Decision(payload=learned, after=[command.event(STREAM, each) for each in renamed])
 
-    return _decided(connection, owner, f"edit/{concept_id}", command, rule, learned)
+    return _decided(connection, f"edit/{concept_id}", command, rule, learned)
 
 
 def merge(
-    connection: Connection, owner: str, concept_id: UUID, into_id: UUID, reason: str, command: Command
+    connection: Connection, concept_id: UUID, into_id: UUID, reason: str, command: Command
 ) -> Outcome[None]:
     """Makes two concepts one, under the name of the second. The tag of the first means the tag of the second.
 
     Raises a 404 problem when the user has one of them not within reach, and 422 when they are one, or of two projects
     or modes.
     """
-    present = _present(connection, owner, concept_id, command, "concept_id")
-    into = _present(connection, owner, into_id, command, "into")
+    present = _present(connection, concept_id, command, "concept_id")
+    into = _present(connection, into_id, command, "into")
     if into.card_id == present.card_id:
         raise invalid("into", "is the same concept; name another one")
     if into.project_id != present.project_id:
         raise invalid("into", "is a concept of another project; a concept belongs to one project")
-    modes = Modes(registry_of(connection, owner))
+    modes = Modes(registry_of(connection, command.owner))
     mode_id = into.mode_id(modes)
     if present.mode_id(modes) != mode_id:
         raise invalid("into", "is a concept of another mode; give one of the two the mode of the other first")
     merged = _merged(present.title, into.title, reason, into.project_id, mode_id)
     alias = TagAliased(alias=present.title, tag=into.title)
-    decision = Decision(payload=merged, after=[command.event(owner, STREAM, alias)])
-    return _decided(connection, owner, f"merge/{concept_id}/{into_id}", command, lambda _: decision, merged)
+    decision = Decision(payload=merged, after=[command.event(STREAM, alias)])
+    return _decided(connection, f"merge/{concept_id}/{into_id}", command, lambda _: decision, merged)
 
 
-def pin(
-    connection: Connection, owner: str, concept_id: UUID, pinned: bool, command: Command
-) -> Outcome[None]:
+def pin(connection: Connection, concept_id: UUID, pinned: bool, command: Command) -> Outcome[None]:
     """Puts a concept into every prompt, or no longer. Raises a 404 problem when the user has no such concept."""
-    present = _present(connection, owner, concept_id, command, "concept_id")
+    present = _present(connection, concept_id, command, "concept_id")
     given = ConceptPinned(card_id=present.card_id, pinned=pinned)
-    return _decided(connection, owner, f"pin/{concept_id}", command, lambda _: given, given)
+    return _decided(connection, f"pin/{concept_id}", command, lambda _: given, given)
 
 
 def _decided(
     connection: Connection,
-    owner: str,
     what: str,
     command: Command,
     rule: Callable[[None], Payload | Decision],
@@ -136,7 +131,7 @@ def _decided(
             payload = replace(payload, origin=first.origin)
         return bool(payload == first)
 
-    return decide(Keyed(connection, owner, STREAM, command, key), rule, is_repeat)
+    return decide(Keyed(connection, STREAM, command, key), rule, is_repeat)
 
 
 def _learned(title: str, definition: str, words: Words, origin: CardOrigin) -> KnowledgeLearned:
@@ -160,10 +155,10 @@ def _merged(from_title: str, into_title: str, reason: str, project_id: str, mode
     )
 
 
-def _present(connection: Connection, owner: str, concept_id: UUID, command: Command, field: str) -> Concept:
+def _present(connection: Connection, concept_id: UUID, command: Command, field: str) -> Concept:
     """Returns a concept. The id of a concept that was merged into another one names that one."""
-    found = _concepts(connection, "concept", user_id=owner, card=concept_id)
-    if not found or not reached(connection, owner, command.reach, found[0].card_id):
+    found = _concepts(connection, "concept", user_id=command.owner, card=concept_id)
+    if not found or not reached(connection, command, found[0].card_id):
         raise missing("concept", field)
     return found[0]
 

@@ -11,15 +11,14 @@ from events.http.fields import Name, Uuid, Words, storable
 from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from ingest.api import concept_commands
-from ingest.api.command_routes import accepted
-from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
-from ingest.decider import Command
+from ingest.api.transactions import ByAgentOfUser, Sender, Sent, Transactions
+from ingest.decider import OF_THE_USER, Command
 
 Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(ByAgent, OfUser):
+class _ConceptIn(ByAgentOfUser):
     agent_id: Name | None = None
     """the agent that concludes it; the concept is then agent_inferred"""
 
@@ -63,37 +62,29 @@ def concept_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/concepts", status_code=202, summary="Create a concept")
     def create_concept(body: ConceptIn, sender: Sent) -> Accepted:
-        owner, command = sender.owner(body.user_id), _command(sender, body)
+        command, words = _command(sender, body, "user"), _words(body)
         origin = command.origin(body.project_id, body.mode)
-        words = _words(body)
-        return accepted(
-            transactions, owner, lambda c: concept_commands.create(c, owner, words, origin, command)
-        )
+        return transactions.accepted(command, lambda c: concept_commands.create(c, words, origin, command))
 
     @router.patch("/v1/concepts/{concept_id}", status_code=202, summary="Edit a concept, or rename it")
     def edit_concept(concept_id: Uuid, body: ConceptEditIn, sender: Sent) -> Accepted:
-        owner, command = _owner(sender, body), _command(sender, body)
+        command, words = _command(sender, body), _words(body)
         if body.title is None and body.definition is None and not (body.aliases or body.related):
             raise invalid(
                 "(body)", "changes nothing; give a title, a definition, aliases or related concepts"
             )
-        words = _words(body)
         origin = command.origin()
-        return accepted(
-            transactions,
-            owner,
-            lambda c: concept_commands.edit(c, owner, concept_id, words, origin, command),
+        return transactions.accepted(
+            command, lambda c: concept_commands.edit(c, concept_id, words, origin, command)
         )
 
     @router.post(
         "/v1/concepts/{concept_id}/merge", status_code=202, summary="Merge a concept into another one"
     )
     def merge_concept(concept_id: Uuid, body: ConceptMergeIn, sender: Sent) -> Accepted:
-        owner, command = _owner(sender, body), _command(sender, body)
-        return accepted(
-            transactions,
-            owner,
-            lambda c: concept_commands.merge(c, owner, concept_id, body.into, body.reason, command),
+        command = _command(sender, body)
+        return transactions.accepted(
+            command, lambda c: concept_commands.merge(c, concept_id, body.into, body.reason, command)
         )
 
     @router.post(
@@ -102,18 +93,12 @@ def concept_router(transactions: Transactions) -> APIRouter:
         summary="Put a concept into every prompt, or no longer",
     )
     def pin_concept(concept_id: Uuid, body: ConceptPinIn, sender: Sent) -> Accepted:
-        owner, command = _owner(sender, body), _command(sender, body)
-        return accepted(
-            transactions,
-            owner,
-            lambda c: concept_commands.pin(c, owner, concept_id, body.pinned, command),
+        command = _command(sender, body)
+        return transactions.accepted(
+            command, lambda c: concept_commands.pin(c, concept_id, body.pinned, command)
         )
 
     return router
-
-
-def _owner(sender: Sender, body: _ConceptIn) -> str:
-    return sender.owner(body.user_id, thing="concept", field="concept_id")
 
 
 def _words(body: ConceptIn | ConceptEditIn) -> concept_commands.Words:
@@ -125,5 +110,5 @@ def _words(body: ConceptIn | ConceptEditIn) -> concept_commands.Words:
     )
 
 
-def _command(sender: Sender, body: _ConceptIn) -> Command:
-    return sender.command_of(body, by=sender.author_of(body))
+def _command(sender: Sender, body: _ConceptIn, thing: str = "concept") -> Command:
+    return sender.command_of(body, body.user_id, thing, actor=OF_THE_USER, by=sender.author_of(body))

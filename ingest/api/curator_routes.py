@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from events.curator import acts_of, all_keys, fold, runs_of, shown
-from events.http.access import require_whole
+from events.http.access import owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.errors import ProblemError
 from events.http.fields import Uuid, storable
@@ -41,7 +41,7 @@ def curator_router(transactions: Transactions, settings: Settings) -> APIRouter:
     @router.post("/v1/curator/runs", summary="Curate the memory of a user now")
     def run_curator(body: CurateIn, sender: Sent) -> WrittenCuratorRun:
         require_whole(sender.caller)
-        owner = sender.owner(body.user_id)
+        owner = owner_of(sender.caller, body.user_id)
         try:
             with transactions.connection() as connection:
                 transactions.sealer(connection)
@@ -60,16 +60,16 @@ def curator_router(transactions: Transactions, settings: Settings) -> APIRouter:
     @router.post("/v1/curator/runs/{run_id}/undo", summary="Take back what a run of the curator added")
     def undo_run(run_id: Uuid, body: UndoRunIn, sender: Sent) -> WrittenCuratorRun:
         require_whole(sender.caller)
-        owner = sender.owner(body.user_id, "run", "run_id")
-        command = sender.command(f"user/{body.user_id}")
+        command = sender.command(body.user_id, "run")
 
         def run(connection: Connection) -> WrittenCuratorRun:
-            outcome = undo(UserRuns(connection, owner, command, run_id), body.reason)
-            acts = acts_of(connection, owner, all_keys(outcome.state))
+            outcome = undo(UserRuns(connection, command, run_id), body.reason)
+            acts = acts_of(connection, command.owner, all_keys(outcome.state))
             answer = shown(outcome.state, [(act.event_id, act.payload) for act in acts])
-            return WrittenCuratorRun(**dict(answer), token=transactions.token(owner, outcome.position))
+            token = transactions.token(command.owner, outcome.position)
+            return WrittenCuratorRun(**dict(answer), token=token)
 
-        return transactions.run(owner, run)
+        return transactions.run(command.owner, run)
 
     return router
 
@@ -86,10 +86,9 @@ def insight_router(transactions: Transactions) -> APIRouter:
         "/v1/insights/{insight_id}/retract", summary="Retract an insight, so it is not derived again"
     )
     def retract_insight(insight_id: Uuid, body: InsightRetractIn, sender: Sent) -> WrittenInsight:
-        owner = sender.owner(body.user_id, "insight", "insight_id")
-        command = sender.command(f"user/{body.user_id}")
+        command = sender.command(body.user_id, "insight")
         return transactions.written(
-            WrittenInsight, owner, lambda c: retract(UserInsights(c, owner, command, insight_id), body.reason)
+            WrittenInsight, command, lambda c: retract(UserInsights(c, command, insight_id), body.reason)
         )
 
     return router

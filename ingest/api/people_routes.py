@@ -103,11 +103,10 @@ def people_router(transactions: Transactions) -> APIRouter:
     ) -> WrittenPerson:
         """Appends the event that ``body`` has the fields of."""
         of_person = {} if person_id is None else {"person_id": person_id}
-        owner = sender.owner(body.user_id, *(("person", "person_id") if of_person else ()))
+        command = sender.command_of(body, body.user_id, "person" if of_person else "user")
         require_whole(sender.caller)  # people are of every project and mode
-        command = sender.command_of(body, f"user/{body.user_id}")
         fields = body.model_dump(exclude=set(_Sent.model_fields)) | of_person
         wanted = kind(**fields, origin=command.origin())
-        return transactions.written(WrittenPerson, owner, lambda c: people.run(c, owner, command, wanted))
+        return transactions.written(WrittenPerson, command, lambda c: people.run(c, command, wanted))
 
     return router

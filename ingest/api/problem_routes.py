@@ -89,16 +89,16 @@ def problem_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/memory/{user_id}/problems", status_code=201, summary="Open a problem")
     def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
-        owner, command = sender.owner(user_id), sender.command_of(body, f"user/{user_id}")
+        command = sender.command_of(body, user_id)
         refuse_future("since", body.since, command.at)
 
         def run(connection: Connection) -> Outcome[Problem]:
-            opening = UserProblems(connection, owner, command)
+            opening = UserProblems(connection, command)
             return problems.open_problem(
                 opening, body.description, body.priority, body.project_id, body.mode, body.since
             )
 
-        return transactions.written(WrittenProblem, owner, run)
+        return transactions.written(WrittenProblem, command, run)
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/attempt",
@@ -132,13 +132,12 @@ def problem_router(transactions: Transactions) -> APIRouter:
         **more: object,
     ) -> WrittenProblem:
         """Appends the event that ``body`` has the fields of."""
-        owner = sender.owner(user_id, "problem", "problem_id")
-        command = sender.command_of(body, f"user/{user_id}")
+        command = sender.command_of(body, user_id, "problem")
         fields = body.model_dump(exclude={*FromTurns.model_fields, "date"}) | more
         return transactions.written(
             WrittenProblem,
-            owner,
-            lambda c: problems.change(KnownProblem(c, owner, command, problem_id), kind, **fields),
+            command,
+            lambda c: problems.change(KnownProblem(c, command, problem_id), kind, **fields),
         )
 
     return router

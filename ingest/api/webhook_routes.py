@@ -6,7 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.fields import Name, Uuid, storable
@@ -35,16 +34,17 @@ def webhook_router(transactions: Transactions, *, private: bool) -> APIRouter:
 
     @router.post("/v1/webhooks", status_code=201, summary="Add a webhook")
     def add_webhook(body: WebhookIn, sender: Sent) -> AddedWebhook:
-        owner = _owner(sender.caller, body.user_id)
-        command = sender.command(f"user/{body.user_id}")
+        require_whole(sender.caller)
+        command = sender.command(body.user_id)
         add = partial(webhook_commands.add, url=body.url, types=body.types, private=private)
         return transactions.written(
-            AddedWebhook, owner, lambda c: add(UserWebhooks(c, owner, command)), **_NO_COUNTS
+            AddedWebhook, command, lambda c: add(UserWebhooks(c, command)), **_NO_COUNTS
         )
 
     @router.get("/v1/webhooks", summary="The webhooks of a user, with the messages that wait or are dead")
     def webhooks(user_id: UserId, caller: Writer) -> WebhooksPage:
-        owner = _owner(caller, user_id)
+        require_whole(caller)
+        owner = owner_of(caller, user_id)
         with transactions.connection() as connection, connection.transaction():
             see_tenant_of(connection, owner)
             counts = counts_of(connection, owner)
@@ -53,23 +53,18 @@ def webhook_router(transactions: Transactions, *, private: bool) -> APIRouter:
 
     @router.delete("/v1/webhooks/{webhook_id}", summary="Remove a webhook, and drop its messages")
     def remove_webhook(webhook_id: Uuid, user_id: UserId, sender: Sent) -> Webhook:
-        owner = _owner(sender.caller, user_id, "webhook", "webhook_id")
-        command = sender.command(f"user/{user_id}")
+        require_whole(sender.caller)
+        command = sender.command(user_id, "webhook")
 
         def run(connection: Connection) -> object:
-            return webhook_commands.remove(UserWebhooks(connection, owner, command, webhook_id)).state
+            return webhook_commands.remove(UserWebhooks(connection, command, webhook_id)).state
 
-        return _shown(transactions.run(owner, run), None)
+        return _shown(transactions.run(command.owner, run), None)
 
     return router
 
 
 _NO_COUNTS: dict[str, object] = {"pending": 0, "dead": 0, "last_error": None}
-
-
-def _owner(caller: Principal, user_id: str, thing: str = "user", field: str = "user_id") -> str:
-    require_whole(caller)
-    return owner_of(caller, user_id, thing=thing, field=field)
 
 
 def _shown(webhook: object, counts: tuple[int, int, str | None] | None) -> Webhook:

@@ -5,7 +5,6 @@ from uuid import UUID
 from events.curator import Run, acts_of, all_keys, fold, runs_of
 from events.http.errors import missing
 from events.insights import Insight, Insights, insights_of
-from events.platform.database import Connection
 from events.store import asking
 from events.store.asking import events_below
 from events.types.curation import ACTOR, CuratorUndone
@@ -16,17 +15,13 @@ from events.types.insights import InsightDerived, InsightRetracted
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
-from ingest.decider import Command, Decision, Outcome, UserStream, decide
+from ingest.decider import Decision, Outcome, UserStream, decide
 
 
 class UserRuns(UserStream[dict[UUID, Run], Run]):
-    """The runs of a user, of which a command undoes the one with ``run_id``."""
+    """The runs of a user, of which a command undoes one."""
 
     name = CURATOR
-
-    def __init__(self, connection: Connection, owner: str, command: Command, run_id: UUID) -> None:
-        super().__init__(connection, owner, command)
-        self.run_id = run_id
 
     def hold(self) -> None:
         super().hold()
@@ -36,9 +31,9 @@ class UserRuns(UserStream[dict[UUID, Run], Run]):
         return fold(runs_of(self.connection, self.owner))
 
     def present(self, state: dict[UUID, Run], event: Event | None = None) -> Run:
-        if self.run_id not in state:
+        if self.id not in state:
             raise missing("run", "run_id")
-        return state[self.run_id]
+        return state[self.id]
 
 
 def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
@@ -79,17 +74,13 @@ def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) ->
         back = None if insight is None else retraction(insight, reason)
     elif isinstance(payload, ThreadOpened):
         back = ThreadClosed(thread_id=act.event_id, reason=reason)
-    return None if back is None else runs.command.event(runs.owner, act.stream, back)
+    return None if back is None else runs.command.event(act.stream, back)
 
 
 class UserInsights(UserStream[Insights, Insight]):
-    """The insights of a user, of which a command retracts the one with ``insight_id``."""
+    """The insights of a user, of which a command retracts one."""
 
     name = INSIGHTS
-
-    def __init__(self, connection: Connection, owner: str, command: Command, insight_id: UUID) -> None:
-        super().__init__(connection, owner, command)
-        self.insight_id = insight_id
 
     def hold(self) -> None:
         asking.lock(self.connection, self.owner, CURATOR)
@@ -98,7 +89,7 @@ class UserInsights(UserStream[Insights, Insight]):
         return insights_of(self.connection, self.owner)
 
     def present(self, state: Insights, event: Event | None = None) -> Insight:
-        found = state.get(self.insight_id)
+        found = state.get(self.id)
         if found is None or not self.command.reach.admits(found.project_id, found.mode):
             raise missing("insight", "insight_id")
         return found

@@ -46,10 +46,9 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
         quote = recorded.text[request.begin : request.end].strip()
         for card in cards:
             wanted.setdefault(card["card_id"], (card, quote, _SURE if len(cards) == 1 else _PERHAPS))
-    command = Command(actor="extractor", at=recorded.said_at)
+    command = Command(owner=turn.user_id, actor="extractor", at=recorded.said_at)
     proposed = [
         command.event(
-            turn.user_id,
             STREAM,
             ReferenceProposed(
                 name=ReferenceName(kind=KIND, key=card["concept_key"], project_id=recorded.project_id),
@@ -68,11 +67,12 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
     return len(proposed)
 
 
-def retract(connection: Connection, owner: str, proposal_id: UUID, op: JsonObject, command: Command) -> int:
+def retract(connection: Connection, proposal_id: UUID, op: JsonObject, command: Command) -> int:
     """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
 
     Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
     """
+    owner = command.owner
     values: dict[str, object] = {"user_id": owner, "card_id": UUID(op["card_id"])}
     card = next(iter(rows_of(connection, statement(_PACKAGE, "retracted_card"), values)), None)
     if card is None:
@@ -90,7 +90,7 @@ def retract(connection: Connection, owner: str, proposal_id: UUID, op: JsonObjec
         positions=tuple(position for _, position in ordered),
         reason="the user asked to forget it",
     )
-    log.append(connection, [command.event(owner, STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
+    log.append(connection, [command.event(STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
     return len(ordered)
 
 

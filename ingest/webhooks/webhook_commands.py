@@ -18,28 +18,25 @@ Webhooks = dict[UUID, Webhook]
 
 
 class UserWebhooks(UserStream[Webhooks, Webhook]):
-    """The webhooks of a user, of which a command removes the one with ``webhook_id``. None: the command adds one."""
+    """The webhooks of a user, to which a command adds one, or of which it removes one."""
 
     name = STREAM
 
-    def __init__(
-        self, connection: Connection, owner: str, command: Command, webhook_id: UUID | None = None
-    ) -> None:
-        super().__init__(connection, owner, command)
-        self.webhook_id = webhook_id
-        self.keyed = "webhook" if webhook_id is None else None
+    def __init__(self, connection: Connection, command: Command, about: UUID | None = None) -> None:
+        super().__init__(connection, command, about)
+        self.keyed = "webhook" if about is None else None
 
     def load(self) -> Webhooks:
         return webhooks_of(self.connection, [self.owner]).get(self.owner, {})
 
     def present(self, state: Webhooks, event: Event | None = None) -> Webhook:
-        webhook = state.get(self.webhook_id) if self.webhook_id else None
+        webhook = state.get(self.about) if self.about else None
         if webhook is None:
             raise missing("webhook", "webhook_id")
         return webhook
 
     def answer(self, state: Webhooks, event: Event | None) -> Webhook:
-        return self.present(state) if self.webhook_id or event is None else self.first_answer(event)
+        return self.present(state) if self.about or event is None else self.first_answer(event)
 
     def first_answer(self, event: Event) -> Webhook:
         webhook = added(event)

@@ -31,7 +31,7 @@ from tests.support.retrieval.core_documents import add
 TERMS = Terms(by="test")
 CANARY = "Zyxwort"
 PERSON = "Quillwortine"
-COMMAND = Command(actor="user/ada", at=SAID_AT)
+COMMAND = Command(owner="ada", actor="user/ada", at=SAID_AT)
 
 
 class Ada:
@@ -50,20 +50,20 @@ class Ada:
 
     def patch(self, *ops: dict[str, Any], **more: Any) -> Patched:
         command = replace(COMMAND, **more)
-        return patching.patch(CoreDocument(self.connection, self.documents, "ada", command), ops)
+        return patching.patch(CoreDocument(self.connection, self.documents, command), ops)
 
     def history(self, **more: Any) -> CoreHistory:
-        return CoreHistory(self.connection, self.documents, "ada", replace(COMMAND, **more))
+        return CoreHistory(self.connection, self.documents, replace(COMMAND, **more))
 
     def waiting_patch(self, queue_id: UUID) -> WaitingPatch:
-        return WaitingPatch(self.connection, self.documents, "ada", COMMAND, queue_id)
+        return WaitingPatch(self.connection, self.documents, COMMAND, queue_id)
 
     @property
     def opening(self) -> UserProblems:
-        return UserProblems(self.connection, "ada", COMMAND)
+        return UserProblems(self.connection, COMMAND)
 
     def known(self, problem_id: UUID) -> KnownProblem:
-        return KnownProblem(self.connection, "ada", COMMAND, problem_id)
+        return KnownProblem(self.connection, COMMAND, problem_id)
 
     def queued(self, **more: Any) -> UUID:
         """Sends a patch that does not fit. Returns its entry."""
