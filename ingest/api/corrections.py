@@ -22,7 +22,7 @@ from ingest.api.commands import (
     new_relation,
     relation_event,
 )
-from ingest.api.concept_commands import Words, edit
+from ingest.api.concept_routes import ConceptWords, edit
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
 
 
@@ -126,7 +126,7 @@ def _define(connection: Connection, card_id: UUID, right: Correction, command: C
     card = _present(connection, card_id, command)
     _refuse_taken_back(connection, card_id, card, command)
     [origin, *_] = origins(refuse_agent(connection, card_id, card, command))
-    words = Words(definition=right.content)
+    words = ConceptWords(definition=right.content)
     return edit(connection, card_id, words, _sent_now(origin, command), command)
 
 

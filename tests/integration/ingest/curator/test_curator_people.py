@@ -9,8 +9,8 @@ from events.people.people_log import told_of
 from events.people.person import Proposal
 from events.platform.database import Connection
 from events.types.people import PersonMergeProposed
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.asking import create_asker
-from ingest.curator.curator_commands import UserRuns, undo
 from ingest.curator.runner import curate
 from ingest.decider import Command
 from tests.support.conversing import day

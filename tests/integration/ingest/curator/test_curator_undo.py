@@ -11,7 +11,7 @@ from events.store import log
 from events.types.curation import ACTOR
 from events.types.envelope import uuid7
 from events.types.relations import CardsConnected
-from ingest.curator.curator_commands import UserRuns, undo
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate, memory_of
 from ingest.decider import Command
 from tests.support.conversing import day

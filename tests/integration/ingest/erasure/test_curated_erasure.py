@@ -7,7 +7,7 @@ from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, uuid7
 from events.types.threads import ThreadOpened
-from ingest.curator.curator_commands import UserRuns, undo
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate, memory_of
 from ingest.decider import Command
 from ingest.erasure import subjects

@@ -13,14 +13,14 @@ from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
 from events.types.migrations import Migrated
 from events.types.problems import ProblemAttempted
-from ingest import problems as problem_commands
+from ingest.api import problem_routes as problem_commands
+from ingest.api.problem_routes import KnownProblem, UserProblems
 from ingest.core import patching, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory
 from ingest.core.patching import Patched, WaitingPatch
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.problems import KnownProblem, UserProblems
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from projectors.problems import ProblemsProjector
