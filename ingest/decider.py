@@ -22,10 +22,9 @@ from events.store import asking, log
 from events.store.asking import first_event
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
-from events.types.codec import describe
 from events.types.commands import STREAM, CommandAnswered
 from events.types.core import Author
-from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 
 OF_THE_USER = "api"
 """The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
@@ -284,7 +283,7 @@ def decide(
             first = first_event(connection, owner, event.dedupe_key or "")
             assert first is not None, "a duplicate is in the log"
             return _repeated(aggregate, first, is_repeat)
-        appended = _appended(event, place)
+        appended = log.recorded(event, place)
         return Outcome(aggregate.answer(state, appended), places[-1].position, appended)
 
 
@@ -300,25 +299,3 @@ def _repeated(
     if not (first.payload.request == aggregate.command.request if unchanged else is_repeat(first.payload)):
         raise other_command()
     return Outcome(aggregate.first_answer(first), first.position, None if unchanged else first, repeated=True)
-
-
-def _appended(event: NewEvent, place: Appended) -> Event:
-    name, schema_version = describe(event.payload)
-    assert place.recorded_at is not None
-    return Event(
-        partition=place.partition,
-        position=place.position,
-        event_id=event.event_id,
-        user_id=event.user_id,
-        stream=event.stream,
-        version=place.version,
-        type=name,
-        schema_version=schema_version,
-        dedupe_key=event.dedupe_key,
-        occurred_at=event.occurred_at,
-        recorded_at=place.recorded_at,
-        actor=event.actor,
-        causation_id=event.causation_id,
-        correlation_id=event.correlation_id,
-        payload=event.payload,
-    )

@@ -80,13 +80,10 @@ class VerifyIn(OfUser):
 
 def command_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of the commands."""
-    router = routes_of()
+    arbitrations, cards = routes_of("arbitrations"), routes_of("cards")
 
-    @router.post(
-        "/v1/arbitrations/{arbitration_id}/verdict",
-        status_code=202,
-        summary="Settle a conflict",
-        tags=["arbitrations"],
+    @arbitrations.post(
+        "/v1/arbitrations/{arbitration_id}/verdict", status_code=202, summary="Settle a conflict"
     )
     def settle_arbitration(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> Accepted:
         command = Sender(caller).command(body.user_id, "arbitration", actor=body.by)
@@ -95,22 +92,18 @@ def command_router(transactions: Transactions) -> APIRouter:
         )
         return transactions.accepted(command, lambda c: commands.rule(c, ruled, command))
 
-    @router.post(
-        "/v1/relations",
-        status_code=202,
-        summary="Relate two cards; additive, nothing is changed or lost",
-        tags=["cards"],
+    @cards.post(
+        "/v1/relations", status_code=202, summary="Relate two cards; additive, nothing is changed or lost"
     )
     def relate_cards(body: RelationIn, caller: Writer) -> Accepted:
         command = _command(Sender(caller), body, "card", "from_card")
         connected = CardsConnected(**body.model_dump(exclude={"user_id", "agent_id"}))
         return transactions.accepted(command, lambda c: commands.relate(c, connected, command))
 
-    @router.post(
+    @cards.post(
         "/v1/relations/{relation_id}/withdraw",
         status_code=202,
         summary="Take a relation back, or a withdrawal; both stay in the log",
-        tags=["cards"],
     )
     def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
         command = _command(Sender(caller), body, "relation")
@@ -118,23 +111,17 @@ def command_router(transactions: Transactions) -> APIRouter:
             command, lambda c: commands.withdraw(c, relation_id, body.reason, command)
         )
 
-    @router.post(
-        "/v1/cards/{card_id}/verify",
-        status_code=202,
-        summary="Confirm that a card is still right",
-        tags=["cards"],
-    )
+    @cards.post("/v1/cards/{card_id}/verify", status_code=202, summary="Confirm that a card is still right")
     def verify_card(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
         command = Sender(caller, body.request_id).command(body.user_id, "card", actor=body.by)
         refuse_future("verified_at", body.verified_at, command.at)
         command = replace(command, at=body.verified_at or command.at)
         return transactions.accepted(command, lambda c: commands.verify(c, card_id, body.note, command))
 
-    @router.post(
+    @cards.post(
         "/v1/cards/{card_id}/correct",
         status_code=202,
         summary="Put a card with the right words in the place of a card that was never true",
-        tags=["cards"],
     )
     def correct_card(card_id: Uuid, body: CorrectIn, sender: Sent) -> Accepted:
         command = _command(sender, body, "card")
@@ -143,17 +130,17 @@ def command_router(transactions: Transactions) -> APIRouter:
         right = Correction(value=body.value, content=body.content, reason=body.reason)
         return transactions.accepted(command, lambda c: corrections.correct(c, card_id, right, command))
 
-    @router.post(
+    @cards.post(
         "/v1/cards/{card_id}/retract",
         status_code=202,
         summary="Mark a card as never true, until that is withdrawn",
-        tags=["cards"],
     )
     def retract_card(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
         command = _command(Sender(caller), body, "card")
         return transactions.accepted(command, lambda c: corrections.retract(c, card_id, body.reason, command))
 
-    return router
+    arbitrations.routes.extend(cards.routes)
+    return arbitrations
 
 
 def _command(sender: Sender, body: ByAgentOfUser, *thing: str) -> Command:

@@ -304,14 +304,8 @@ def proposal_router(transactions: Transactions) -> APIRouter:
     ) -> resources.Reference | RetractedCard:
         command = Sender(caller).command(body.user_id, "proposal")
         outcome = transactions.run(command.owner, lambda c: proposals.approve(c, proposal_id, command))
-        if isinstance(outcome, proposals.Retraction):
-            return RetractedCard(
-                proposal_id=proposal_id,
-                status="approved",
-                card_id=outcome.card_id,
-                content=outcome.content,
-                events=outcome.events,
-            )
+        if isinstance(outcome, RetractedCard):
+            return outcome
         return resources.Reference.made_from(outcome.state)
 
     @router.post("/v1/proposals/{proposal_id}/refuse", summary="Refuse an op that prose asked for")

@@ -16,6 +16,7 @@ from events.platform.database import Connection, Row, rows_if_folded, statement
 from events.references.declarations import kind_of
 from events.references.reference import Reference, reference_of
 from events.references.reference_log import current
+from events.resources.references import RetractedCard
 from events.store import log
 from events.store.asking import first_event
 from events.types.envelope import Event
@@ -148,15 +149,6 @@ class _ProposedOp:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class Retraction:
-    """The effect of an approved proposal to retract: the card, its content, and the number of withdrawn events."""
-
-    card_id: UUID
-    content: str
-    events: int
-
-
 def propose(connection: Connection, turn: Event, apply_from: float) -> int:
     """Appends a proposal for each op that a turn of a user asks for. Returns the number of new proposals.
 
@@ -192,7 +184,9 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
     return made
 
 
-def approve(connection: Connection, proposal_id: UUID, command: Command) -> Outcome[Reference] | Retraction:
+def approve(
+    connection: Connection, proposal_id: UUID, command: Command
+) -> Outcome[Reference] | RetractedCard:
     """Applies a waiting proposal.
 
     Raises a 404 problem for an unknown one and for one out of reach, and 409 for one that was answered. A proposal
@@ -202,9 +196,9 @@ def approve(connection: Connection, proposal_id: UUID, command: Command) -> Outc
         row = _waiting(connection, proposal_id, command)
         approved = ReferenceProposalAccepted(proposal_id=proposal_id, by=_by(command))
         if row["kind"] == retractions.KIND:
-            events = retractions.retract(connection, proposal_id, row["op"], command)
+            retracted = retractions.retract(connection, proposal_id, row["op"], command)
             _answer(connection, approved, command)
-            return Retraction(UUID(row["op"]["card_id"]), row["op"]["content"], events)
+            return retracted
         name = ReferenceName(
             kind=row["kind"], key=row["key"], project_id=row["project_id"], team_id=row["team_id"]
         )

@@ -11,6 +11,7 @@ from events.language.concepts import concepts_asked, normalise_value
 from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
 from events.platform.database import Connection, Row, rows_if_folded, rows_of, statement
+from events.resources.references import RetractedCard
 from events.store import log
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
@@ -67,13 +68,13 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
     return len(proposed)
 
 
-def retract(connection: Connection, proposal_id: UUID, op: JsonObject, command: Command) -> int:
-    """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
+def retract(connection: Connection, proposal_id: UUID, op: JsonObject, command: Command) -> RetractedCard:
+    """Withdraws the statements of the card that a proposal names.
 
     Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
     """
-    owner = command.owner
-    values: dict[str, object] = {"user_id": owner, "card_id": UUID(op["card_id"])}
+    owner, card_id = command.owner, UUID(op["card_id"])
+    values: dict[str, object] = {"user_id": owner, "card_id": card_id}
     card = next(iter(rows_of(connection, statement(_PACKAGE, "retracted_card"), values)), None)
     if card is None:
         raise ProblemError(
@@ -91,7 +92,13 @@ def retract(connection: Connection, proposal_id: UUID, op: JsonObject, command: 
         reason="the user asked to forget it",
     )
     log.append(connection, [command.event(STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
-    return len(ordered)
+    return RetractedCard(
+        proposal_id=proposal_id,
+        status="approved",
+        card_id=card_id,
+        content=op["content"],
+        events=len(ordered),
+    )
 
 
 def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -> list[Row]:
