@@ -22,10 +22,9 @@ from events.store import asking, log
 from events.store.asking import first_event
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
-from events.types.codec import describe
 from events.types.commands import STREAM, CommandAnswered
 from events.types.core import Author
-from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 
 OF_THE_USER = "api"
 """The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
@@ -35,13 +34,16 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """Who sends a command and when. ``idempotency_key``: a repeated command gets the first answer.
+    """Who sends a command about the memory of ``owner``, and when.
+
+    ``owner`` is a storage id. ``idempotency_key``: a repeated command gets the first answer.
 
     ``request`` is the digest of what was sent. It tells another command from a repeat of one that changed nothing.
     ``turn_ids``, ``source``, ``quote``, ``confidence`` and ``derived`` tell what the command rests on, and
     ``rationale`` why it is sent. Only what is in ``reach`` exists for the sender.
     """
 
+    owner: str
     actor: str
     at: datetime
     idempotency_key: str | None = None
@@ -70,10 +72,10 @@ class Command:
             mode=mode,
         )
 
-    def event(self, owner: str, stream: str, payload: Payload, **more: object) -> NewEvent:
+    def event(self, stream: str, payload: Payload, **more: object) -> NewEvent:
         """Returns an event of this command. ``more`` are further fields of the event."""
         fields: dict[str, Any] = {"event_id": uuid7(), "occurred_at": self.at, "actor": self.actor} | more
-        return NewEvent(user_id=owner, stream=stream, payload=payload, **fields)
+        return NewEvent(user_id=self.owner, stream=stream, payload=payload, **fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +124,9 @@ class Aggregate(ABC, Generic[State, Answer]):
     attempts = 1
     keyed: str | None = None
 
-    def __init__(self, connection: Connection, owner: str, stream: str, command: Command) -> None:
+    def __init__(self, connection: Connection, stream: str, command: Command) -> None:
         self.connection = connection
-        self.owner = owner
+        self.owner = command.owner
         self.stream = stream
         self.command = command
 
@@ -162,12 +164,22 @@ class Aggregate(ABC, Generic[State, Answer]):
 
 
 class UserStream(Aggregate[State, Answer]):
-    """The events of a user in the stream ``name``. Commands on it work one after the other."""
+    """The events of a user in the stream ``name``. Commands on it work one after the other.
+
+    ``about`` is the id of what the command changes. None: the command makes it, or changes the whole state.
+    """
 
     name: str
 
-    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
-        super().__init__(connection, owner, self.name, command)
+    def __init__(self, connection: Connection, command: Command, about: UUID | None = None) -> None:
+        super().__init__(connection, self.name, command)
+        self.about = about
+
+    @property
+    def id(self) -> UUID:
+        """The id of what the command changes."""
+        assert self.about is not None, "the command makes nothing new"
+        return self.about
 
     def hold(self) -> None:
         asking.lock(self.connection, self.owner, self.name)
@@ -191,8 +203,8 @@ class UserStream(Aggregate[State, Answer]):
 class Keyed(Aggregate[None, None]):
     """A stream from which nothing is decided: it has one event for each ``key``."""
 
-    def __init__(self, connection: Connection, owner: str, stream: str, command: Command, key: str) -> None:
-        super().__init__(connection, owner, stream, command)
+    def __init__(self, connection: Connection, stream: str, command: Command, key: str) -> None:
+        super().__init__(connection, stream, command)
         self._key = key
 
     def load(self) -> None:
@@ -245,11 +257,10 @@ def decide(
                 answered = CommandAnswered(
                     request=aggregate.command.request, version=aggregate.expected_version(state)
                 )
-                kept = aggregate.command.event(owner, STREAM, answered, dedupe_key=own_key)
+                kept = aggregate.command.event(STREAM, answered, dedupe_key=own_key)
                 log.append(aggregate.connection, [kept])
             return Outcome(aggregate.answer(state, None), aggregate.position(state))
         event = aggregate.command.event(
-            owner,
             aggregate.stream,
             decision.payload,
             event_id=decision.event_id,
@@ -272,7 +283,7 @@ def decide(
             first = first_event(connection, owner, event.dedupe_key or "")
             assert first is not None, "a duplicate is in the log"
             return _repeated(aggregate, first, is_repeat)
-        appended = _appended(event, place)
+        appended = log.recorded(event, place)
         return Outcome(aggregate.answer(state, appended), places[-1].position, appended)
 
 
@@ -288,25 +299,3 @@ def _repeated(
     if not (first.payload.request == aggregate.command.request if unchanged else is_repeat(first.payload)):
         raise other_command()
     return Outcome(aggregate.first_answer(first), first.position, None if unchanged else first, repeated=True)
-
-
-def _appended(event: NewEvent, place: Appended) -> Event:
-    name, schema_version = describe(event.payload)
-    assert place.recorded_at is not None
-    return Event(
-        partition=place.partition,
-        position=place.position,
-        event_id=event.event_id,
-        user_id=event.user_id,
-        stream=event.stream,
-        version=place.version,
-        type=name,
-        schema_version=schema_version,
-        dedupe_key=event.dedupe_key,
-        occurred_at=event.occurred_at,
-        recorded_at=place.recorded_at,
-        actor=event.actor,
-        causation_id=event.causation_id,
-        correlation_id=event.correlation_id,
-        payload=event.payload,
-    )

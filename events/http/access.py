@@ -120,3 +120,8 @@ def owner_of(
         return caller.storage_id(user_id)
     except NotYoursError:
         raise missing(thing, field, **extra) from None
+
+
+def reaches_document(caller: Principal) -> bool:
+    """True when the key reaches the default project and the general mode, whose words the core documents hold."""
+    return caller.reach.admits("default", None)

@@ -251,6 +251,29 @@ def event_of(row: Row) -> Event:
     return Event(**row)
 
 
+def recorded(event: NewEvent, place: Appended) -> Event:
+    """Returns an event as the log has it at its place, which is not that of a duplicate."""
+    name, schema_version = describe(event.payload)
+    assert place.recorded_at is not None
+    return Event(
+        partition=place.partition,
+        position=place.position,
+        event_id=event.event_id,
+        user_id=event.user_id,
+        stream=event.stream,
+        version=place.version,
+        type=name,
+        schema_version=schema_version,
+        dedupe_key=event.dedupe_key,
+        occurred_at=event.occurred_at,
+        recorded_at=place.recorded_at,
+        actor=event.actor,
+        causation_id=event.causation_id,
+        correlation_id=event.correlation_id,
+        payload=event.payload,
+    )
+
+
 def payload_of(
     data: str, partition: int, position: int, event_id: UUID, user_id: str, type: str, schema_version: int
 ) -> Payload:

@@ -11,8 +11,9 @@ from events.http.errors import ProblemError
 from events.language.concepts import normalise_value
 from events.platform.database import Connection, rows_of, statement
 from events.store import log
+from events.store.asking import of_user
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
-from events.types.envelope import Event, partition_of
+from events.types.envelope import Event
 from ingest.decider import Command
 
 
@@ -29,26 +30,21 @@ class TargetCard:
     effective_at: datetime | None
 
 
-def target_card(connection: Connection, owner: str, card_id: UUID, at: datetime) -> TargetCard | None:
-    """Returns a card of the user, or None. ``at`` is the instant at which the card may be over."""
+def target_card(connection: Connection, card_id: UUID, command: Command) -> TargetCard | None:
+    """Returns a card of the user as it is at the time of the command, or None."""
     with connection.cursor(row_factory=class_row(TargetCard)) as cursor:
-        values = {"user_id": owner, "card": card_id, "at": at}
+        values = {"user_id": command.owner, "card": card_id, "at": command.at}
         return cursor.execute(statement("ingest.api", "corrected_card"), values).fetchone()
 
 
 def refuse_agent(
-    connection: Connection,
-    owner: str,
-    card_id: UUID,
-    card: TargetCard,
-    command: Command,
-    field: str = "card_id",
+    connection: Connection, card_id: UUID, card: TargetCard, command: Command, field: str = "card_id"
 ) -> list[Event]:
     """Returns the events that state what the card says. Raises a 403 problem when an agent would overrule the user.
 
     ``field`` is the field of the request that names the card.
     """
-    values = {"user_id": owner, "card": card_id, "partition": partition_of(owner)}
+    values = {**of_user(command.owner), "card": card_id}
     rows = rows_of(connection, statement("ingest.api", "card_events"), values)
     stated = [event for event in map(log.event_if_readable, rows) if _states(event, card)]
     if command.by != "user" and any(each.provenance == "user_stated" for each in origins(stated)):

@@ -1,14 +1,12 @@
 """Commands over HTTP: verdicts, relations, verifications, corrections, retractions, states of sessions."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from events.http.access import Writer, owner_of
+from events.http.access import Writer
 from events.http.answering import routes_of
 from events.http.errors import invalid, missing
 from events.http.fields import Instant, Name, Uuid, Words, refuse_future
@@ -21,7 +19,7 @@ from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
-from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
+from ingest.api.transactions import ByAgentOfUser, OfUser, Sender, Sent, Transactions
 from ingest.decider import OF_THE_USER, Command, Keyed, Outcome, decide
 
 
@@ -33,7 +31,7 @@ class VerdictIn(OfUser):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class RelationIn(ByAgent, OfUser):
+class RelationIn(ByAgentOfUser):
     """A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser."""
 
     from_card: Uuid
@@ -43,13 +41,13 @@ class RelationIn(ByAgent, OfUser):
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
 
 
-class WithdrawIn(ByAgent, OfUser):
+class WithdrawIn(ByAgentOfUser):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
 
     reason: Words = Field(description="why, for whoever asks later")
 
 
-class _TakenBackIn(ByAgent, OfUser):
+class _TakenBackIn(ByAgentOfUser):
     """A card that is taken back."""
 
     reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
@@ -82,107 +80,76 @@ class VerifyIn(OfUser):
 
 def command_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of the commands."""
-    router = routes_of()
+    arbitrations, cards = routes_of("arbitrations"), routes_of("cards")
 
-    @router.post(
-        "/v1/arbitrations/{arbitration_id}/verdict",
-        status_code=202,
-        summary="Settle a conflict",
-        tags=["arbitrations"],
+    @arbitrations.post(
+        "/v1/arbitrations/{arbitration_id}/verdict", status_code=202, summary="Settle a conflict"
     )
     def settle_arbitration(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> Accepted:
-        owner = owner_of(caller, body.user_id, thing="arbitration", field="arbitration_id")
+        command = Sender(caller).command(body.user_id, "arbitration", actor=body.by)
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
         )
-        command = Sender(caller).command(body.by)
-        return accepted(transactions, owner, lambda c: commands.rule(c, owner, ruled, command))
+        return transactions.accepted(command, lambda c: commands.rule(c, ruled, command))
 
-    @router.post(
-        "/v1/relations",
-        status_code=202,
-        summary="Relate two cards; additive, nothing is changed or lost",
-        tags=["cards"],
+    @cards.post(
+        "/v1/relations", status_code=202, summary="Relate two cards; additive, nothing is changed or lost"
     )
     def relate_cards(body: RelationIn, caller: Writer) -> Accepted:
-        owner = owner_of(caller, body.user_id, thing="card", field="from_card")
+        command = _command(Sender(caller), body, "card", "from_card")
         connected = CardsConnected(**body.model_dump(exclude={"user_id", "agent_id"}))
-        command = _command(Sender(caller), body)
-        return accepted(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
+        return transactions.accepted(command, lambda c: commands.relate(c, connected, command))
 
-    @router.post(
+    @cards.post(
         "/v1/relations/{relation_id}/withdraw",
         status_code=202,
         summary="Take a relation back, or a withdrawal; both stay in the log",
-        tags=["cards"],
     )
     def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
-        owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
-        command = _command(Sender(caller), body)
-        return accepted(
-            transactions, owner, lambda c: commands.withdraw(c, owner, relation_id, body.reason, command)
+        command = _command(Sender(caller), body, "relation")
+        return transactions.accepted(
+            command, lambda c: commands.withdraw(c, relation_id, body.reason, command)
         )
 
-    @router.post(
-        "/v1/cards/{card_id}/verify",
-        status_code=202,
-        summary="Confirm that a card is still right",
-        tags=["cards"],
-    )
+    @cards.post("/v1/cards/{card_id}/verify", status_code=202, summary="Confirm that a card is still right")
     def verify_card(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
-        owner = owner_of(caller, body.user_id, thing="card", field="card_id")
-        now = datetime.now(UTC)
-        refuse_future("verified_at", body.verified_at, now)
-        command = replace(Sender(caller, body.request_id).command(body.by), at=body.verified_at or now)
-        return accepted(transactions, owner, lambda c: commands.verify(c, owner, card_id, body.note, command))
+        command = Sender(caller, body.request_id).command(body.user_id, "card", actor=body.by)
+        refuse_future("verified_at", body.verified_at, command.at)
+        command = replace(command, at=body.verified_at or command.at)
+        return transactions.accepted(command, lambda c: commands.verify(c, card_id, body.note, command))
 
-    @router.post(
+    @cards.post(
         "/v1/cards/{card_id}/correct",
         status_code=202,
         summary="Put a card with the right words in the place of a card that was never true",
-        tags=["cards"],
     )
     def correct_card(card_id: Uuid, body: CorrectIn, sender: Sent) -> Accepted:
-        owner = sender.owner(body.user_id, thing="card", field="card_id")
+        command = _command(sender, body, "card")
         if body.value is None and body.content is None:
             raise invalid("value", "is missing, and so is content; give what is right")
         right = Correction(value=body.value, content=body.content, reason=body.reason)
-        command = _command(sender, body)
-        return accepted(transactions, owner, lambda c: corrections.correct(c, owner, card_id, right, command))
+        return transactions.accepted(command, lambda c: corrections.correct(c, card_id, right, command))
 
-    @router.post(
+    @cards.post(
         "/v1/cards/{card_id}/retract",
         status_code=202,
         summary="Mark a card as never true, until that is withdrawn",
-        tags=["cards"],
     )
     def retract_card(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
-        owner = owner_of(caller, body.user_id, thing="card", field="card_id")
-        command = _command(Sender(caller), body)
-        return accepted(
-            transactions, owner, lambda c: corrections.retract(c, owner, card_id, body.reason, command)
-        )
+        command = _command(Sender(caller), body, "card")
+        return transactions.accepted(command, lambda c: corrections.retract(c, card_id, body.reason, command))
 
-    return router
+    arbitrations.routes.extend(cards.routes)
+    return arbitrations
 
 
-def _command(sender: Sender, body: ByAgent) -> Command:
+def _command(sender: Sender, body: ByAgentOfUser, *thing: str) -> Command:
     by = sender.author_of(body)
-    return sender.command_of(body, OF_THE_USER if by == "user" else "agent", by=by)
+    actor = OF_THE_USER if by == "user" else "agent"
+    return sender.command_of(body, body.user_id, *thing, actor=actor, by=by)
 
 
-def accepted(
-    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[Any]]
-) -> Accepted:
-    """Returns the answer to a command: its event, or the event by which it holds already."""
-    outcome = transactions.run(owner, command)
-    event = outcome.event or outcome.state
-    assert event is not None, "the command appended its event, or an earlier one did"
-    token = transactions.token(owner, event.position)
-    return Accepted.made_from(event, duplicate=not outcome.changed, token=token)
-
-
-class CheckpointIn(ByAgent, OfUser):
+class CheckpointIn(ByAgentOfUser):
     """The state of a session."""
 
     state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
@@ -197,21 +164,18 @@ def session_router(transactions: Transactions) -> APIRouter:
         "/v1/sessions/{session_id}/checkpoint", status_code=202, summary="Save the state of a session"
     )
     def save_checkpoint(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
-        owner = sender.owner(body.user_id, thing="session", field="session_id")
-        command = sender.command_of(body)
+        command = sender.command_of(body, body.user_id, "session", actor=OF_THE_USER)
         try:
             check_size(body.state, "state")
         except ReferenceInvalidError as error:
             raise invalid(error.field, error.reason) from None
         saved = SessionCheckpointed(session_id=session_id, project_id=body.project_id, state=body.state)
-        return accepted(transactions, owner, lambda c: checkpoint(c, owner, saved, command))
+        return transactions.accepted(command, lambda c: checkpoint(c, saved, command))
 
     return router
 
 
-def checkpoint(
-    connection: Connection, owner: str, saved: SessionCheckpointed, command: Command
-) -> Outcome[None]:
+def checkpoint(connection: Connection, saved: SessionCheckpointed, command: Command) -> Outcome[None]:
     """Saves the state of a session. Commands with one idempotency key count once.
 
     Raises a 404 problem out of reach. A state may hold words of every mode, so a key that is limited to modes has none.
@@ -224,4 +188,4 @@ def checkpoint(
     def is_repeat(first: Payload) -> bool:
         return bool(first == saved)
 
-    return decide(Keyed(connection, owner, stream, command, key), lambda _: saved, is_repeat)
+    return decide(Keyed(connection, stream, command, key), lambda _: saved, is_repeat)

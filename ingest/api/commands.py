@@ -9,7 +9,6 @@ from uuid import UUID
 
 from psycopg.rows import TupleRow
 
-from events.access.principal import Reach
 from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
@@ -55,8 +54,8 @@ class RelationStream(Aggregate[Event | None, Event | None]):
 
     attempts = 3
 
-    def __init__(self, connection: Connection, owner: str, command: Command, link: Relation) -> None:
-        super().__init__(connection, owner, link.stream, command)
+    def __init__(self, connection: Connection, command: Command, link: Relation) -> None:
+        super().__init__(connection, link.stream, command)
 
     def load(self) -> Event | None:
         return _last(self.connection, self.owner, self.stream)
@@ -71,9 +70,7 @@ class RelationStream(Aggregate[Event | None, Event | None]):
         return 0 if state is None else state.version
 
 
-def relate(
-    connection: Connection, user_id: str, connected: CardsConnected, command: Command
-) -> Outcome[Event | None]:
+def relate(connection: Connection, connected: CardsConnected, command: Command) -> Outcome[Event | None]:
     """Relates two cards of a user. The relation that holds with these very words is not appended again.
 
     Raises a 404 problem that names the card the user does not have within reach, 422 when both cards are the same,
@@ -83,28 +80,28 @@ def relate(
     ends = {"from_card": connected.from_card, "to_card": connected.to_card}
     if connected.from_card == connected.to_card:
         raise invalid("to_card", "is the same card as from_card; relate two different ones")
-    kinds = kinds_of(connection, user_id, *ends.values())
+    kinds = kinds_of(connection, command.owner, *ends.values())
     for field, card in ends.items():
-        if card not in kinds or not reached(connection, user_id, command.reach, card):
+        if card not in kinds or not reached(connection, command, card):
             raise missing("card", field)
     if connected.predicate == "retracts":
-        target = target_card(connection, user_id, connected.to_card, command.at)
+        target = target_card(connection, connected.to_card, command)
         if target is not None:
-            refuse_agent(connection, user_id, connected.to_card, target, command, "to_card")
-    _refuse_cycle(connection, user_id, connected)
-    _refuse_contrary(connection, user_id, connected)
+            refuse_agent(connection, connected.to_card, target, command, "to_card")
+    _refuse_cycle(connection, command.owner, connected)
+    _refuse_contrary(connection, command.owner, connected)
 
     def rule(last: Event | None) -> Decision | None:
         same = last is not None and (last.payload, last.actor) == (connected, command.actor)
         if same:
             return None
-        return new_relation(connected, _in_its_place(connection, user_id, connected, command))
+        return new_relation(connected, _in_its_place(connection, connected, command))
 
-    return decide(RelationStream(connection, user_id, command, connected), rule)
+    return decide(RelationStream(connection, command, connected), rule)
 
 
 def withdraw(
-    connection: Connection, user_id: str, relation_id: UUID, reason: str, command: Command
+    connection: Connection, relation_id: UUID, reason: str, command: Command
 ) -> Outcome[Event | None]:
     """Takes back the event ``relation_id``: a relation no longer holds, or a withdrawn one holds again.
 
@@ -112,13 +109,11 @@ def withdraw(
     command appends nothing. Raises a 404 problem when the user has no such relation within reach, 403 when an agent
     would withdraw a retraction of the user, and the problems of :func:`relate` when the relation cannot hold again.
     """
-    link = _named(connection, user_id, relation_id)
-    if link is None or not all(
-        reached(connection, user_id, command.reach, card) for card in (link.from_card, link.to_card)
-    ):
+    link = _named(connection, command.owner, relation_id)
+    if link is None or not all(reached(connection, command, card) for card in (link.from_card, link.to_card)):
         raise missing("relation", "relation_id")
     if isinstance(link, ConnectionWithdrawn):
-        return relate(connection, user_id, _made_from(CardsConnected, link, reason), command)
+        return relate(connection, _made_from(CardsConnected, link, reason), command)
 
     def rule(last: Event | None) -> Decision | None:
         over = last is not None and isinstance(last.payload, ConnectionWithdrawn)
@@ -128,9 +123,9 @@ def withdraw(
         if over:
             return None
         withdrawn = _made_from(ConnectionWithdrawn, link, reason)
-        return new_relation(withdrawn, _in_its_place(connection, user_id, withdrawn, command))
+        return new_relation(withdrawn, _in_its_place(connection, withdrawn, command))
 
-    return decide(RelationStream(connection, user_id, command, link), rule)
+    return decide(RelationStream(connection, command, link), rule)
 
 
 def _named(connection: Connection, user_id: str, relation_id: UUID) -> Relation | None:
@@ -149,7 +144,7 @@ def _made_from(kind: type[_R], link: Relation, reason: str) -> _R:
     return kind(from_card=link.from_card, to_card=link.to_card, predicate=link.predicate, reason=reason)
 
 
-def _in_its_place(connection: Connection, owner: str, link: Relation, command: Command) -> list[NewEvent]:
+def _in_its_place(connection: Connection, link: Relation, command: Command) -> list[NewEvent]:
     """Returns what is appended with ``link``, so that a card and its correction never hold together.
 
     Raises a 403 problem when an agent would take back what the user stated.
@@ -157,13 +152,13 @@ def _in_its_place(connection: Connection, owner: str, link: Relation, command: C
     changed: Relation | None = None
     if link.predicate == "retracts":
         alone = link.from_card == retraction_of(link.to_card)
-        changed = (_corrected_again if alone else _last_correction)(connection, owner, link)
+        changed = (_corrected_again if alone else _last_correction)(connection, command.owner, link)
     if changed is None:
         return []
-    target = target_card(connection, owner, changed.to_card, command.at)
+    target = target_card(connection, changed.to_card, command)
     if isinstance(changed, CardsConnected) and target is not None:
-        refuse_agent(connection, owner, changed.to_card, target, command, "relation_id")
-    return [relation_event(owner, changed, command)]
+        refuse_agent(connection, changed.to_card, target, command, "relation_id")
+    return [relation_event(changed, command)]
 
 
 def _corrected_again(connection: Connection, owner: str, link: Relation) -> Relation | None:
@@ -207,10 +202,10 @@ def new_relation(payload: Relation, after: Sequence[NewEvent] = ()) -> Decision:
     return Decision(payload=payload, key=_key(event_id), event_id=event_id, after=after)
 
 
-def relation_event(owner: str, connected: Relation, command: Command) -> NewEvent:
+def relation_event(connected: Relation, command: Command) -> NewEvent:
     """Returns the event of a relation that is appended with another event. :func:`withdraw` finds it."""
     event_id = uuid7()
-    return command.event(owner, connected.stream, connected, event_id=event_id, dedupe_key=_key(event_id))
+    return command.event(connected.stream, connected, event_id=event_id, dedupe_key=_key(event_id))
 
 
 def _key(relation_id: UUID) -> str:
@@ -257,14 +252,14 @@ def _last(connection: Connection, user_id: str, stream: str) -> Event | None:
 STREAM = "commands"
 
 
-def rule(connection: Connection, user_id: str, ruled: ConflictRuled, command: Command) -> Outcome[None]:
+def rule(connection: Connection, ruled: ConflictRuled, command: Command) -> Outcome[None]:
     """Settles an arbitration. The verdict is final.
 
     Raises a 404 problem when the user has no such arbitration within reach. Raises 409 when it is settled with another
     verdict.
     """
-    row = first_row(connection, "arbitration", user_id=user_id, arbitration=ruled.arbitration_id)
-    if row is None or not reached(connection, user_id, command.reach, ruled.arbitration_id):
+    row = first_row(connection, "arbitration", user_id=command.owner, arbitration=ruled.arbitration_id)
+    if row is None or not reached(connection, command, ruled.arbitration_id):
         raise missing("arbitration", "arbitration_id")
 
     def verdict(_: None) -> Payload:
@@ -278,31 +273,28 @@ def rule(connection: Connection, user_id: str, ruled: ConflictRuled, command: Co
         return True
 
     key = f"verdict/{ruled.arbitration_id}"
-    return decide(Keyed(connection, user_id, STREAM, command, key), verdict, is_repeat)
+    return decide(Keyed(connection, STREAM, command, key), verdict, is_repeat)
 
 
-def verify(
-    connection: Connection, user_id: str, card_id: UUID, note: str | None, command: Command
-) -> Outcome[None]:
+def verify(connection: Connection, card_id: UUID, note: str | None, command: Command) -> Outcome[None]:
     """Records that a card was still right when the command was sent.
 
     Commands with the same idempotency key count once. Without one, commands of the same instant count once. Raises a
     404 problem when the user has no such card within reach, and 409 when the card was retracted.
     """
-    kind = kind_within(connection, user_id, card_id, command.reach)
-    if first_row(connection, "retracted", user_id=user_id, card=card_id) is not None:
+    kind = kind_within(connection, card_id, command)
+    if first_row(connection, "retracted", user_id=command.owner, card=card_id) is not None:
         raise conflict(
             "Retracted",
             "card_id",
             "the card was retracted; withdraw the relation that retracts it, or say the fact again",
         )
     verified = CardVerified(card_id=card_id, kind=kind, by=command.actor, note=note)
-    return _append(connection, user_id, verified, f"verify/{card_id}/{_sending(command)}", command)
+    return _append(connection, verified, f"verify/{card_id}/{_sending(command)}", command)
 
 
 def reclassify(
     connection: Connection,
-    user_id: str,
     card_id: UUID,
     mode: str,
     reason: str | None,
@@ -314,11 +306,11 @@ def reclassify(
     ``everybody`` are the modes of the installation. When any mode is declared, another one is refused with a 422
     problem. Raises a 404 problem when the user has no such card within reach.
     """
-    kind = kind_within(connection, user_id, card_id, command.reach)
-    modes = Modes(registry_of(connection, user_id), everybody)
+    kind = kind_within(connection, card_id, command)
+    modes = Modes(registry_of(connection, command.owner), everybody)
     if modes:
         refuse_unknown("mode", mode, modes, None)
-    row = first_row(connection, "position_of_card", user_id=user_id, kind=kind, card=card_id)
+    row = first_row(connection, "position_of_card", user_id=command.owner, kind=kind, card=card_id)
     if row is None:
         raise missing("card", "card_id")
     position, project_id = row
@@ -331,13 +323,11 @@ def reclassify(
         reason=reason,
         mode_id=modes.mode_id(project_id or "", mode),
     )
-    return _append(connection, user_id, given, f"mode/{card_id}/{_sending(command)}", command)
+    return _append(connection, given, f"mode/{card_id}/{_sending(command)}", command)
 
 
-def _append(
-    connection: Connection, user_id: str, payload: Payload, key: str, command: Command
-) -> Outcome[None]:
-    return decide(Keyed(connection, user_id, STREAM, command, key), lambda _: payload)
+def _append(connection: Connection, payload: Payload, key: str, command: Command) -> Outcome[None]:
+    return decide(Keyed(connection, STREAM, command, key), lambda _: payload)
 
 
 def _sending(command: Command) -> str:
@@ -346,19 +336,20 @@ def _sending(command: Command) -> str:
     return command.at.isoformat() if key is None else f"request/{key}"
 
 
-def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> CardKind:
+def kind_within(connection: Connection, card_id: UUID, command: Command) -> CardKind:
     """Returns the kind of a card or of a statement.
 
-    Raises a 404 problem when it is not there within ``reach``, and 422 for a reference, which ops alone change.
+    Raises a 404 problem when it is not there within reach, and 422 for a reference, which ops alone change.
     """
+    user_id = command.owner
     kind = kinds_of(connection, user_id, card_id).get(card_id)
     if kind is None and (row := first_row(connection, "existing_statement", user_id=user_id, card=card_id)):
         kind = row[0]
-    if kind is None and not reach.limited:
+    if kind is None and not command.reach.limited:
         values = {"user_id": user_id, "kind": "reference", "card": card_id}
         if first_row(connection, "position_of_card", **values) is not None:
             raise invalid("card_id", "is a reference; change it with ops, or archive it")
-    if kind is None or not reached(connection, user_id, reach, card_id):
+    if kind is None or not reached(connection, command, card_id):
         raise missing("card", "card_id")
     return kind
 
@@ -369,11 +360,10 @@ def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, C
     return dict(tuples_of(connection, statement("ingest.api", "existing_cards"), values))
 
 
-def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) -> bool:
-    """True when a card or an arbitration of the user is within ``reach``."""
-    return not reach.limited or (
-        first_row(connection, "within_reach", user_id=user_id, ids=[target], **reach.parameters()) is not None
-    )
+def reached(connection: Connection, command: Command, target: UUID) -> bool:
+    """True when a card or an arbitration of the user is within the reach of a command."""
+    values = {"user_id": command.owner, "ids": [target], **command.reach.parameters()}
+    return not command.reach.limited or first_row(connection, "within_reach", **values) is not None
 
 
 def first_row(connection: Connection, name: str, **values: object) -> TupleRow | None:

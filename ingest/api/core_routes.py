@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
-from events.http.access import Writer, require_user
+from events.http.access import Writer, reaches_document, require_user
 from events.http.answering import routes_of
 from events.http.body import Body
 from events.http.errors import conflict, invalid, missing, reason_of
@@ -26,7 +26,7 @@ from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.core import patching, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory, Documents, conflict_problem
 from ingest.core.patching import WaitingPatch
-from ingest.decider import Outcome
+from ingest.decider import Command, Outcome
 
 _T = TypeVar("_T")
 _Seen = TypeVar("_Seen", bound=CoreDocument)
@@ -261,12 +261,11 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         response: Response,
         run: Callable[[WaitingPatch], Outcome[int]],
     ) -> MemoryChanged:
-        sender = Sender(caller, None)
-        owner, command = document_owner(sender, user_id, "waiting patch", "queue_id"), sender.command(by)
+        command = document_command(Sender(caller), user_id, "waiting patch", "queue_id", actor=by)
         outcome = writer.transactions.run(
-            owner, lambda c: run(WaitingPatch(c, writer.documents(), owner, command, queue_id)), CORE_TYPES
+            command.owner, lambda c: run(WaitingPatch(c, writer.documents(), command, queue_id)), CORE_TYPES
         )
-        return writer.answer(MemoryChanged, response, owner, outcome)
+        return writer.answer(MemoryChanged, response, command.owner, outcome)
 
     return router
 
@@ -289,17 +288,21 @@ class DocumentWriter:
         **rests_on: object,
     ) -> tuple[str, _T]:
         """Returns (the storage id of the user, what ``command`` returned). ``seen`` is what it sees of the document."""
-        owner = document_owner(sender, user_id)
+        author = by or ("user" if sender.caller.may("user") else "agent")
+        agent = f"agent/{body.agent_id}" if body.agent_id else author
+        sent = document_command(
+            sender,
+            user_id,
+            actor=None if author == "user" else agent,
+            by=author,
+            **{"rationale": body.rationale, **rests_on},
+        )
         if by == "user":
             require_user(sender.caller, "actor")
-        by = by or ("user" if sender.caller.may("user") else "agent")
-        agent = f"agent/{body.agent_id}" if body.agent_id else by
-        actor = f"user/{user_id}" if by == "user" else agent
-        sent = sender.command(actor, by=by, **{"rationale": body.rationale, **rests_on})
         done = self.transactions.run(
-            owner, lambda c: command(seen(c, self.documents(), owner, sent)), CORE_TYPES
+            sent.owner, lambda c: command(seen(c, self.documents(), sent)), CORE_TYPES
         )
-        return owner, done
+        return sent.owner, done
 
     def answer(
         self, shape: type[_C], response: Response, owner: str, outcome: Outcome[int], **more: object
@@ -316,16 +319,21 @@ class DocumentWriter:
         )
 
 
-def document_owner(sender: Sender, user_id: str, thing: str = "document", field: str = "user_id") -> str:
-    """Returns the storage id of the document's user.
-
-    Raises the 404 problem for a user, a project or a mode out of the reach of the key. The document holds what was said
-    in the default project and the general mode.
-    """
-    owner = sender.owner(user_id, thing, field)
-    if not sender.caller.reach.admits("default", None):
+def document_command(
+    sender: Sender,
+    user_id: str,
+    thing: str = "document",
+    field: str = "user_id",
+    /,
+    *,
+    actor: str | None = None,
+    **more: object,
+) -> Command:
+    """Returns a command on a user's document. Raises the 404 problem for one out of the reach of the key."""
+    command = sender.command(user_id, thing, field, actor=actor, **more)
+    if not reaches_document(sender.caller):
         raise missing(thing, field)
-    return owner
+    return command
 
 
 def _identified(sender: Sender, event_id: str | None) -> Sender:

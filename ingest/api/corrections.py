@@ -22,7 +22,7 @@ from ingest.api.commands import (
     new_relation,
     relation_event,
 )
-from ingest.api.concept_commands import Words, edit
+from ingest.api.concept_routes import ConceptWords, edit
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
 
 
@@ -35,29 +35,27 @@ class Correction:
     reason: str
 
 
-def correct(
-    connection: Connection, owner: str, card_id: UUID, right: Correction, command: Command
-) -> Outcome[None]:
+def correct(connection: Connection, card_id: UUID, right: Correction, command: Command) -> Outcome[None]:
     """Puts a card with the right words in the place of a state or an event. The event of the outcome makes the card.
 
     The new card has the scope and the time of the old one. A concept keeps its card and gets another definition.
     Commands with one idempotency key count once. Raises the problems of :func:`retract`, and 409 for a card that is
     not current: what took its place is corrected instead.
     """
-    if kind_within(connection, owner, card_id, command.reach) == "knowledge":
-        return _define(connection, owner, card_id, right, command)
+    if kind_within(connection, card_id, command) == "knowledge":
+        return _define(connection, card_id, right, command)
     key = f"correct/{card_id}/{command.idempotency_key or uuid7()}"
 
     def rule(_: None) -> Decision:
-        card = _present(connection, owner, card_id, command)
-        _refuse_taken_back(connection, owner, card_id, card)
+        card = _present(connection, card_id, command)
+        _refuse_taken_back(connection, card_id, card, command)
         if card.gone or card.over:
             raise conflict(
                 "Not current",
                 "card_id",
                 "the card is superseded, contested or records an end; correct the card that holds now",
             )
-        stated = refuse_agent(connection, owner, card_id, card, command)
+        stated = refuse_agent(connection, card_id, card, command)
         # The event of an overwritten card does not state what the card says now.
         own = max(stated, key=lambda each: (each.event_id == card_id, each.position), default=None)
         if own is None or not isinstance(own.payload, StateAsserted | EventNoted):
@@ -67,7 +65,7 @@ def correct(
         wrong = CardsConnected(from_card=event_id, to_card=card_id, predicate="retracts", reason=right.reason)
         # A retraction takes back what was said before it, so it stands before a statement of the same value.
         return Decision(
-            payload=payload, event_id=event_id, cause=card_id, before=[relation_event(owner, wrong, command)]
+            payload=payload, event_id=event_id, cause=card_id, before=[relation_event(wrong, command)]
         )
 
     def is_repeat(first: Payload) -> bool:
@@ -77,12 +75,10 @@ def correct(
             and right.content in (None, first.content)
         )
 
-    return decide(Keyed(connection, owner, STREAM, command, key), rule, is_repeat)
+    return decide(Keyed(connection, STREAM, command, key), rule, is_repeat)
 
 
-def retract(
-    connection: Connection, owner: str, card_id: UUID, reason: str, command: Command
-) -> Outcome[Event | None]:
+def retract(connection: Connection, card_id: UUID, reason: str, command: Command) -> Outcome[Event | None]:
     """Marks a card as never true, until the relation of the outcome is withdrawn. A repeated command appends nothing.
 
     Raises a 404 problem when the user has no such card within reach, 409 when it was taken back before, and 403 when
@@ -93,28 +89,28 @@ def retract(
     )
 
     def rule(last: Event | None) -> Decision | None:
-        card = _present(connection, owner, card_id, command)
+        card = _present(connection, card_id, command)
         if last is not None and isinstance(last.payload, CardsConnected):
             if (last.payload, last.actor) == (connected, command.actor):
                 return None
             raise _taken_back(last.event_id)
-        _refuse_taken_back(connection, owner, card_id, card)
-        refuse_agent(connection, owner, card_id, card, command)
+        _refuse_taken_back(connection, card_id, card, command)
+        refuse_agent(connection, card_id, card, command)
         return new_relation(connected)
 
-    return decide(RelationStream(connection, owner, command, connected), rule)
+    return decide(RelationStream(connection, command, connected), rule)
 
 
-def _present(connection: Connection, owner: str, card_id: UUID, command: Command) -> TargetCard:
-    kind_within(connection, owner, card_id, command.reach)
-    card = target_card(connection, owner, card_id, command.at)
+def _present(connection: Connection, card_id: UUID, command: Command) -> TargetCard:
+    kind_within(connection, card_id, command)
+    card = target_card(connection, card_id, command)
     if card is None:
         raise missing("card", "card_id")
     return card
 
 
-def _refuse_taken_back(connection: Connection, owner: str, card_id: UUID, card: TargetCard) -> None:
-    row = first_row(connection, "retracted", user_id=owner, card=card_id)
+def _refuse_taken_back(connection: Connection, card_id: UUID, card: TargetCard, command: Command) -> None:
+    row = first_row(connection, "retracted", user_id=command.owner, card=card_id)
     if row is not None or card.retracted:
         raise _taken_back(None if row is None else row[0])
 
@@ -124,16 +120,14 @@ def _taken_back(relation_id: UUID | None) -> ProblemError:
     return conflict("Retracted", "card_id", f"the card was retracted before; {remedy}")
 
 
-def _define(
-    connection: Connection, owner: str, card_id: UUID, right: Correction, command: Command
-) -> Outcome[None]:
+def _define(connection: Connection, card_id: UUID, right: Correction, command: Command) -> Outcome[None]:
     if right.content is None or right.value is not None:
         raise invalid("value", "is not for a concept; give its right definition as content")
-    card = _present(connection, owner, card_id, command)
-    _refuse_taken_back(connection, owner, card_id, card)
-    [origin, *_] = origins(refuse_agent(connection, owner, card_id, card, command))
-    words = Words(definition=right.content)
-    return edit(connection, owner, card_id, words, _sent_now(origin, command), command)
+    card = _present(connection, card_id, command)
+    _refuse_taken_back(connection, card_id, card, command)
+    [origin, *_] = origins(refuse_agent(connection, card_id, card, command))
+    words = ConceptWords(definition=right.content)
+    return edit(connection, card_id, words, _sent_now(origin, command), command)
 
 
 def _sent_now(origin: CardOrigin, command: Command) -> CardOrigin:

@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Request
@@ -19,7 +18,7 @@ from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
 from events.types.migrations import APPLY_FROM
 from events.types.queue_entry import QueueKey
-from ingest.api.core_routes import document_owner
+from ingest.api.core_routes import document_command
 from ingest.api.transactions import Sent, Transactions
 from ingest.api.turn_input import MAX_TURNS
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
@@ -95,8 +94,8 @@ def migration_router(
             async with places.held(request):
                 return await asyncio.to_thread(step)
 
-        owner = document_owner(sender, user_id)
-        now = datetime.now(UTC)
+        command = document_command(sender, user_id)
+        owner, now = command.owner, command.at
         form, messages, remarks = _messages(body)
         terms = Terms(
             user_id=user_id,
@@ -117,7 +116,6 @@ def migration_router(
         if body.dry_run:
             report = await work(lambda: rehearsed(migration, now))
         else:
-            command = replace(sender.command(f"user/{user_id}"), at=now)
             if fresh.turns:
                 await work(lambda: transactions.run(owner, lambda c: begin(c, migration, command)))
                 await push(fresh, sender.caller.tenant, key)

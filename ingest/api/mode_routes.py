@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from events.access.principal import Principal, Reach
-from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
+from events.http.access import Writer, WriterOrAdministrator, require, require_everybody
 from events.http.answering import routes_of
 from events.http.body import Body
 from events.http.errors import ProblemError, invalid, missing
@@ -22,7 +22,6 @@ from events.resources.modes import DeletedMode, Reembedding, WrittenMode, Writte
 from events.types.modes import Decay, ModeRegistry
 from ingest import modes as mode_commands
 from ingest.api import commands
-from ingest.api.command_routes import accepted
 from ingest.api.transactions import OfUser, Sender, Transactions
 from ingest.decider import Outcome
 from ingest.modes import UserModes, reembed_everybody
@@ -172,14 +171,11 @@ def mode_router(  # noqa: C901 - its routes count as branches
 
     @router.post("/v1/cards/{card_id}/mode", status_code=202, summary="Give a card another mode")
     def reclassify_card(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
-        owner = owner_of(caller, body.user_id, thing="card", field="card_id")
+        command = Sender(caller, body.request_id).command(body.user_id, "card", actor=body.by)
         if not Reach(modes=caller.modes).admits("", body.mode):
             raise missing("mode", "mode")
-        command = Sender(caller, body.request_id).command(body.by)
-        return accepted(
-            transactions,
-            owner,
-            lambda c: commands.reclassify(c, owner, card_id, body.mode, body.reason, command, everybody),
+        return transactions.accepted(
+            command, lambda c: commands.reclassify(c, card_id, body.mode, body.reason, command, everybody)
         )
 
     def for_everybody(name: str, body: ReembedIn, caller: Principal) -> Reembedding:
@@ -198,7 +194,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
         names: list[str],
         command: Callable[[UserModes], _T],
     ) -> _T:
-        owner = owner_of(caller, user_id, thing="mode", field="name")
+        sent = Sender(caller).command(user_id, "mode", "name")
         if caller.projects is not None and project_id is None:
             raise ProblemError(
                 403,
@@ -210,8 +206,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
             raise missing("mode", "name")
         if not all(Reach(modes=caller.modes).admits("", name) for name in names):
             raise missing("mode", "name")
-        sent = Sender(caller).command(f"user/{user_id}")
-        return transactions.run(owner, lambda c: command(UserModes(c, owner, sent)))
+        return transactions.run(sent.owner, lambda c: command(UserModes(c, sent)))
 
     def written(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> WrittenMode:
         modes = Modes(outcome.state, everybody)

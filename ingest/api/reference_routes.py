@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -170,17 +171,17 @@ def reference_router(transactions: Transactions) -> APIRouter:
             in_team = body.team_id or (body.to_team_id if isinstance(body, MoveIn) else None)
             actor = f"agent/{body.agent_id}" + (f" for {actor}" if in_team else "")
         turn_ids = tuple(body.turn_ids) if isinstance(body, OpIn) else ()
-        command = sender.command(actor, turn_ids=turn_ids)
+        command = sender.command(body.user_id, "reference", "key", actor=actor, turn_ids=turn_ids)
         name = ReferenceName(kind=kind, key=key, project_id=body.project_id, team_id=body.team_id)
         tenant = sender.caller.tenant
 
         def sent(connection: Connection) -> Outcome[Reference]:
-            owner = _owner(connection, sender, body.user_id, name)
-            return run(ReferenceStream(connection, owner, name, command), kind_of(connection, tenant, kind))
+            own = replace(command, owner=_owner(connection, sender, body.user_id, name))
+            return run(ReferenceStream(connection, name, own), kind_of(connection, tenant, kind))
 
-        reference = transactions.run(tenant_owner(tenant), sent, TYPES).state
+        reference = transactions.run(command.owner, sent, TYPES).state
         response.headers["etag"] = f'"{reference.version}"'
-        token = transactions.token(sender.caller.storage_id(body.user_id), reference.position)
+        token = transactions.token(command.owner, reference.position)
         return WrittenReference.made_from(reference, token=token)
 
     return router
@@ -191,7 +192,7 @@ def _owner(connection: Connection, sender: Sender, user_id: str, name: Reference
 
     Raises the 404 problem for somebody outside the team, and for a key that is limited to other projects or modes.
     """
-    user, tenant = sender.owner(user_id, "reference", "key"), sender.caller.tenant
+    user, tenant = sender.caller.storage_id(user_id), sender.caller.tenant
     if not sender.caller.reach.admits(name.project_id or "default", None):
         raise not_found()
     if name.team_id is None:
@@ -243,12 +244,11 @@ def declaration_router(transactions: Transactions) -> APIRouter:
                 "this key is limited to users, and a kind is for all users of the tenant; use a key without that limit",
             )
 
-        command = Command(actor=caller.key_id or "api", at=datetime.now(UTC))
+        owner = tenant_owner(caller.tenant)
+        command = Command(owner=owner, actor=caller.key_id or "api", at=datetime.now(UTC))
         changed = transactions.run(
-            tenant_owner(caller.tenant),
-            lambda c: declarations.declare(
-                c, caller.tenant, kind, body.schema_, body.initial, body.description, command
-            ),
+            owner,
+            lambda c: declarations.declare(c, kind, body.schema_, body.initial, body.description, command),
         )
         return DeclaredKind(kind=kind, changed=changed)
 
@@ -271,14 +271,15 @@ def declaration_router(transactions: Transactions) -> APIRouter:
             owner_of(caller, user_id, thing="team", field="team_id")
         if not caller.reach.admits("default", None):
             raise missing("team", "team_id")
-        command = Command(actor=f"user/{change.by}", at=datetime.now(UTC))
+        owner = team_owner(caller.tenant, team_id)
+        command = Command(owner=owner, actor=f"user/{change.by}", at=datetime.now(UTC))
 
         def run(connection: Connection) -> Team:
-            done = declarations.change_member(connection, caller.tenant, team_id, change, command)
+            done = declarations.change_member(connection, change, command)
             found = members(connection, caller.tenant, team_id)
             return Team(team_id=team_id, members=found, changed=done)
 
-        return transactions.run(tenant_owner(caller.tenant), run)
+        return transactions.run(owner, run)
 
     return router
 
@@ -301,26 +302,16 @@ def proposal_router(transactions: Transactions) -> APIRouter:
     def approve_proposal(
         proposal_id: Uuid, body: ApproveProposalIn, caller: Writer
     ) -> resources.Reference | RetractedCard:
-        owner, command = sent(caller, body)
-        outcome = transactions.run(owner, lambda c: proposals.approve(c, owner, proposal_id, command))
-        if isinstance(outcome, proposals.Retraction):
-            return RetractedCard(
-                proposal_id=proposal_id,
-                status="approved",
-                card_id=outcome.card_id,
-                content=outcome.content,
-                events=outcome.events,
-            )
+        command = Sender(caller).command(body.user_id, "proposal")
+        outcome = transactions.run(command.owner, lambda c: proposals.approve(c, proposal_id, command))
+        if isinstance(outcome, RetractedCard):
+            return outcome
         return resources.Reference.made_from(outcome.state)
 
     @router.post("/v1/proposals/{proposal_id}/refuse", summary="Refuse an op that prose asked for")
     def refuse_proposal(proposal_id: Uuid, body: RefuseProposalIn, caller: Writer) -> RefusedProposal:
-        owner, command = sent(caller, body)
-        transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
+        command = Sender(caller).command(body.user_id, "proposal")
+        transactions.run(command.owner, lambda c: proposals.refuse(c, proposal_id, body.reason, command))
         return RefusedProposal(proposal_id=proposal_id, status="refused")
-
-    def sent(caller: Principal, body: ApproveProposalIn) -> tuple[str, Command]:
-        owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")
-        return owner, Sender(caller).command(f"user/{body.user_id}")
 
     return router

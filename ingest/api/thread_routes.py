@@ -23,8 +23,8 @@ from events.threads import Thread, threads_of
 from events.types.envelope import Event, Payload
 from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from ingest.api.commands import kinds_of, reached
-from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
-from ingest.decider import Command, Outcome, UserStream, decide
+from ingest.api.transactions import ByAgentOfUser, Sender, Sent, Transactions
+from ingest.decider import Outcome, UserStream, decide
 
 MAX_THREADS = 500
 """The most threads of one user."""
@@ -34,22 +34,16 @@ Threads = dict[UUID, Thread]
 
 
 class UserThreads(UserStream[Threads, Thread]):
-    """The threads of a user, of which a command changes the one with ``thread_id``. None: the command opens one."""
+    """The threads of a user."""
 
     name = STREAM
     keyed = "thread"
-
-    def __init__(
-        self, connection: Connection, owner: str, command: Command, thread_id: UUID | None = None
-    ) -> None:
-        super().__init__(connection, owner, command)
-        self.thread_id = thread_id
 
     def load(self) -> Threads:
         return threads_of(self.connection, self.owner)
 
     def present(self, state: Threads, event: Event | None = None) -> Thread:
-        thread_id = self.thread_id or (event and event.event_id)
+        thread_id = self.about or (event and event.event_id)
         thread = state.get(thread_id) if thread_id else None
         if thread is None or not self.command.reach.admits(thread.project_id, thread.mode):
             raise missing("thread", "thread_id")
@@ -81,15 +75,14 @@ def add_cards(
     Raises 404 for a card that the user has not within reach, and 422 for a full thread.
     """
     given = CardsThreaded(
-        thread_id=_id(threads), card_ids=tuple(dict.fromkeys(card_ids)), reason=reason, confidence=confidence
+        thread_id=threads.id, card_ids=tuple(dict.fromkeys(card_ids)), reason=reason, confidence=confidence
     )
-    connection, owner, reach = threads.connection, threads.owner, threads.command.reach
 
     def rule(known: Threads) -> Payload | None:
         thread = threads.present(known)
-        kinds = kinds_of(connection, owner, *given.card_ids)
+        kinds = kinds_of(threads.connection, threads.owner, *given.card_ids)
         for card in given.card_ids:
-            if card not in kinds or not reached(connection, owner, reach, card):
+            if card not in kinds or not reached(threads.connection, threads.command, card):
                 raise missing("card", "card_ids")
         fresh = tuple(card for card in given.card_ids if card not in thread.cards)
         if len(thread.cards) + len(fresh) > MAX_CARDS:
@@ -106,7 +99,7 @@ def add_cards(
 
 def rename(threads: UserThreads, title: str) -> Outcome[Thread]:
     """Gives a thread another title. Raises 409 with the open thread that has it."""
-    wanted = ThreadRenamed(thread_id=_id(threads), title=title)
+    wanted = ThreadRenamed(thread_id=threads.id, title=title)
 
     def rule(known: Threads) -> Payload | None:
         thread = threads.present(known)
@@ -120,7 +113,7 @@ def rename(threads: UserThreads, title: str) -> Outcome[Thread]:
 
 def close(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
     """Closes a thread. A closed one stays as it is."""
-    wanted = ThreadClosed(thread_id=_id(threads), reason=reason)
+    wanted = ThreadClosed(thread_id=threads.id, reason=reason)
 
     def rule(known: Threads) -> Payload | None:
         return None if threads.present(known).status == "closed" else wanted
@@ -142,7 +135,7 @@ def reopen(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
 
 
 def _is_of(first: Payload, kind: type[ThreadClosed | ThreadOpened], threads: UserThreads) -> bool:
-    return isinstance(first, kind) and first.thread_id == threads.thread_id
+    return isinstance(first, kind) and first.thread_id == threads.about
 
 
 def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None) -> None:
@@ -157,20 +150,11 @@ def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None)
             )
 
 
-def _id(threads: UserThreads) -> UUID:
-    assert threads.thread_id is not None, "only the opening of a thread has no id yet"
-    return threads.thread_id
-
-
 Title = Annotated[str, *storable(200)]
 Reason = Annotated[str, *storable(1000)]
 
 
-class _Sent(ByAgent, OfUser):
-    """Who sends a command."""
-
-
-class ThreadIn(_Sent):
+class ThreadIn(ByAgentOfUser):
     """A new thread."""
 
     title: Title = Field(description="the topic, in a few words")
@@ -179,7 +163,7 @@ class ThreadIn(_Sent):
     reason: Annotated[Reason | None, Field(description="why, for whoever asks later")] = None
 
 
-class ThreadCardsIn(_Sent):
+class ThreadCardsIn(ByAgentOfUser):
     """Cards that belong to a thread."""
 
     card_ids: Annotated[list[Uuid], Field(min_length=1, max_length=500)]
@@ -187,13 +171,13 @@ class ThreadCardsIn(_Sent):
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
 
 
-class ThreadRenameIn(_Sent):
+class ThreadRenameIn(ByAgentOfUser):
     """Another title."""
 
     title: Title
 
 
-class ThreadReasonIn(_Sent):
+class ThreadReasonIn(ByAgentOfUser):
     """Why a thread is closed, or opened again."""
 
     reason: Reason | None = None
@@ -205,13 +189,13 @@ def thread_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/threads", status_code=201, summary="Open a thread", operation_id="open_thread")
     def create_thread(body: ThreadIn, sender: Sent) -> WrittenThread:
-        owner, command = sender.owner(body.user_id), sender.command_of(body, f"user/{body.user_id}")
+        command = sender.command_of(body, body.user_id)
 
         def run(connection: Connection) -> Outcome[Thread]:
-            threads = UserThreads(connection, owner, command)
+            threads = UserThreads(connection, command)
             return open_thread(threads, body.title, body.project_id, body.mode, body.reason)
 
-        return transactions.written(WrittenThread, owner, run)
+        return transactions.written(WrittenThread, command, run)
 
     @router.post("/v1/threads/{thread_id}/cards", summary="Add cards to a thread")
     def thread_cards(thread_id: Uuid, body: ThreadCardsIn, sender: Sent) -> WrittenThread:
@@ -233,12 +217,9 @@ def thread_router(transactions: Transactions) -> APIRouter:
         return changed(sender, thread_id, body, lambda t: reopen(t, body.reason))
 
     def changed(
-        sender: Sender, thread_id: UUID, body: _Sent, run: Callable[[UserThreads], Outcome[Thread]]
+        sender: Sender, thread_id: UUID, body: ByAgentOfUser, run: Callable[[UserThreads], Outcome[Thread]]
     ) -> WrittenThread:
-        owner = sender.owner(body.user_id, "thread", "thread_id")
-        command = sender.command_of(body, f"user/{body.user_id}")
-        return transactions.written(
-            WrittenThread, owner, lambda c: run(UserThreads(c, owner, command, thread_id))
-        )
+        command = sender.command_of(body, body.user_id, "thread")
+        return transactions.written(WrittenThread, command, lambda c: run(UserThreads(c, command, thread_id)))
 
     return router

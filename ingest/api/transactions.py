@@ -21,11 +21,12 @@ from events.http.errors import ProblemError
 from events.http.fields import Name
 from events.http.tokens import Awaited, Keyring, Sealer, stored_key
 from events.platform.database import Connection, see_tenant_of
+from events.resources.cards import Accepted
 from events.resources.resource import Resource
 from events.store import log
 from events.store.log import AppendConflictError
 from events.types.core import Author
-from ingest.decider import OF_THE_USER, Command, Outcome
+from ingest.decider import Command, Outcome
 
 IdempotencyKey = Annotated[
     str | None,
@@ -55,6 +56,10 @@ class OfUser(Body):
     user_id: Name = Field(description="whose memory this is")
 
 
+class ByAgentOfUser(ByAgent, OfUser):
+    """Who sends a command, and whose memory it changes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sender:
     """The caller of a command, the idempotency key of the command, and the digest of its request."""
@@ -63,10 +68,22 @@ class Sender:
     idempotency_key: str | None = None
     request: str | None = None
 
-    def command(self, actor: str, **more: Any) -> Command:
-        """Returns the command that is sent now. ``more`` are further fields of it."""
+    def command(
+        self,
+        user_id: str,
+        thing: str = "user",
+        field: str | None = None,
+        *,
+        actor: str | None = None,
+        **more: Any,
+    ) -> Command:
+        """Returns the command that is sent now about a user's memory. ``more`` are further fields of it.
+
+        Without an ``actor`` the user acts. Raises the 404 problem of a missing ``thing`` for another's user.
+        """
         return Command(
-            actor=actor,
+            owner=owner_of(self.caller, user_id, thing=thing, field=field or f"{thing}_id"),
+            actor=actor or f"user/{user_id}",
             at=datetime.now(UTC),
             idempotency_key=self.idempotency_key,
             request=self.request,
@@ -74,19 +91,18 @@ class Sender:
             **more,
         )
 
-    def command_of(self, body: ByAgent, user: str = OF_THE_USER, by: Author = "user") -> Command:
-        """Returns the command that ``body`` is, of an agent or else of the actor ``user``."""
-        actor = f"agent/{body.agent_id}" if body.agent_id else user
+    def command_of(
+        self, body: ByAgent, user_id: str, *thing: str, actor: str | None = None, by: Author = "user"
+    ) -> Command:
+        """Returns the command that ``body`` is, as :meth:`command` does. The agent acts that ``body`` names."""
+        if body.agent_id:
+            actor = f"agent/{body.agent_id}"
         turn_ids = tuple(body.turn_ids) if isinstance(body, FromTurns) else ()
-        return self.command(actor, agent_id=body.agent_id, turn_ids=turn_ids, by=by)
+        return self.command(user_id, *thing, actor=actor, agent_id=body.agent_id, turn_ids=turn_ids, by=by)
 
     def author_of(self, body: ByAgent) -> Author:
         """Returns whose words ``body`` has: the user's only by a key that acts as the user, and by no agent."""
         return "user" if body.agent_id is None and self.caller.may("user") else "agent"
-
-    def owner(self, user_id: str, thing: str = "user", field: str = "user_id") -> str:
-        """Returns the storage id of a user. Raises the 404 problem of a missing ``thing`` for another's user."""
-        return owner_of(self.caller, user_id, thing=thing, field=field)
 
 
 async def _sender(request: Request, caller: Writer, idempotency_key: IdempotencyKey = None) -> Sender:
@@ -140,19 +156,27 @@ class Transactions:
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
 
-    def run(self, owner: str, command: Callable[[Connection], _T], types: Collection[str] = ()) -> _T:
-        """Returns the result of ``command``. The tokens of its answer can then be made."""
+    def run(self, owner: str, work: Callable[[Connection], _T], types: Collection[str] = ()) -> _T:
+        """Returns the result of ``work`` on the memory of ``owner``. The tokens of its answer can then be made."""
         with self.connection() as connection:
             self.sealer(connection)
             with commanding(connection, owner, types):
-                return command(connection)
+                return work(connection)
 
     def written(
-        self, shape: type[_Shape], owner: str, command: Callable[[Connection], Outcome[_T]], **more: object
+        self, shape: type[_Shape], command: Command, work: Callable[[Connection], Outcome[_T]], **more: object
     ) -> _Shape:
         """Returns the state after ``command``, with its token and with the fields ``more`` of its shape."""
-        outcome = self.run(owner, command)
-        return shape.made_from(outcome.state, token=self.token(owner, outcome.position), **more)
+        outcome = self.run(command.owner, work)
+        return shape.made_from(outcome.state, token=self.token(command.owner, outcome.position), **more)
+
+    def accepted(self, command: Command, work: Callable[[Connection], Outcome[Any]]) -> Accepted:
+        """Returns the answer to ``command``: its event, or the event by which it holds already."""
+        outcome = self.run(command.owner, work)
+        event = outcome.event or outcome.state
+        assert event is not None, "the command appended its event, or an earlier one did"
+        token = self.token(command.owner, event.position)
+        return Accepted.made_from(event, duplicate=not outcome.changed, token=token)
 
     def sealer(self, connection: Connection) -> Sealer:
         """Returns the sealer of tokens. The first call reads the key of tokens."""

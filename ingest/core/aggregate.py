@@ -70,8 +70,8 @@ class CoreDocument(Aggregate[Present, int]):
     entries: Collection[UUID] = ()
     history = False
 
-    def __init__(self, connection: Connection, documents: Documents, owner: str, command: Command) -> None:
-        super().__init__(connection, owner, STREAM, command)
+    def __init__(self, connection: Connection, documents: Documents, command: Command) -> None:
+        super().__init__(connection, STREAM, command)
         self.documents = documents
 
     def hold(self) -> None:

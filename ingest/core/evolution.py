@@ -119,7 +119,7 @@ def evolve(
     present = documents.present(connection, owner)
     if not candidates(present.state, taken_names(), others=others):
         return done
-    document = CoreHistory(connection, documents, owner, Command(by="system", actor=SERVICE, at=at))
+    document = CoreHistory(connection, documents, Command(owner=owner, by="system", actor=SERVICE, at=at))
     document.hold()
     present = document.load()
     for each in candidates_of(present, others):

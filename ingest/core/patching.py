@@ -214,9 +214,9 @@ class WaitingPatch(CoreDocument):
     """The document of a user with a patch that waits in its queue."""
 
     def __init__(
-        self, connection: Connection, documents: Documents, owner: str, command: Command, queue_id: UUID
+        self, connection: Connection, documents: Documents, command: Command, queue_id: UUID
     ) -> None:
-        super().__init__(connection, documents, owner, command)
+        super().__init__(connection, documents, command)
         self.queue_id = queue_id
         self.entries = [queue_id]
 

@@ -119,4 +119,4 @@ def begin(connection: Connection, migration: Migration, command: Command) -> Non
         same = isinstance(first, MemoryMigrated) and first.migration_id == payload.migration_id
         return same or command.idempotency_key is None
 
-    decide(Keyed(connection, terms.owner, STREAM, command, key), lambda _: payload, is_repeat)
+    decide(Keyed(connection, STREAM, command, key), lambda _: payload, is_repeat)

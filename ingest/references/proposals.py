@@ -16,6 +16,7 @@ from events.platform.database import Connection, Row, rows_if_folded, statement
 from events.references.declarations import kind_of
 from events.references.reference import Reference, reference_of
 from events.references.reference_log import current
+from events.resources.references import RetractedCard
 from events.store import log
 from events.store.asking import first_event
 from events.types.envelope import Event
@@ -148,15 +149,6 @@ class _ProposedOp:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class Retraction:
-    """The effect of an approved proposal to retract: the card, its content, and the number of withdrawn events."""
-
-    card_id: UUID
-    content: str
-    events: int
-
-
 def propose(connection: Connection, turn: Event, apply_from: float) -> int:
     """Appends a proposal for each op that a turn of a user asks for. Returns the number of new proposals.
 
@@ -179,6 +171,7 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
             if wanted is None:
                 continue
             command = Command(
+                owner=turn.user_id,
                 actor="extractor",
                 at=recorded.said_at,
                 idempotency_key=f"proposal/{recorded.turn_id}/{made}",
@@ -192,20 +185,20 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
 
 
 def approve(
-    connection: Connection, owner: str, proposal_id: UUID, command: Command
-) -> Outcome[Reference] | Retraction:
+    connection: Connection, proposal_id: UUID, command: Command
+) -> Outcome[Reference] | RetractedCard:
     """Applies a waiting proposal.
 
     Raises a 404 problem for an unknown one and for one out of reach, and 409 for one that was answered. A proposal
     quotes a turn of any mode, so it is out of reach of a key that is limited to modes.
     """
     with connection.transaction():
-        row = _waiting(connection, owner, proposal_id, command.reach)
+        row = _waiting(connection, proposal_id, command)
         approved = ReferenceProposalAccepted(proposal_id=proposal_id, by=_by(command))
         if row["kind"] == retractions.KIND:
-            events = retractions.retract(connection, owner, proposal_id, row["op"], command)
-            _answer(connection, owner, approved, command)
-            return Retraction(UUID(row["op"]["card_id"]), row["op"]["content"], events)
+            retracted = retractions.retract(connection, proposal_id, row["op"], command)
+            _answer(connection, approved, command)
+            return retracted
         name = ReferenceName(
             kind=row["kind"], key=row["key"], project_id=row["project_id"], team_id=row["team_id"]
         )
@@ -217,19 +210,17 @@ def approve(
             confidence=row["confidence"],
             quote=row["quote"],
         )
-        outcome = _apply(connection, owner, name, row["op"], proposed)
-        _answer(connection, owner, approved, command)
+        outcome = _apply(connection, name, row["op"], proposed)
+        _answer(connection, approved, command)
     return outcome
 
 
-def refuse(
-    connection: Connection, owner: str, proposal_id: UUID, reason: str | None, command: Command
-) -> None:
+def refuse(connection: Connection, proposal_id: UUID, reason: str | None, command: Command) -> None:
     """Refuses a waiting proposal. Raises the problems of :func:`approve`."""
     with connection.transaction():
-        _waiting(connection, owner, proposal_id, command.reach)
+        _waiting(connection, proposal_id, command)
         refused = ReferenceProposalRefused(proposal_id=proposal_id, by=_by(command), reason=reason)
-        _answer(connection, owner, refused, command)
+        _answer(connection, refused, command)
 
 
 def _propose_one(
@@ -239,7 +230,7 @@ def _propose_one(
     if wanted.confidence >= apply_from:
         try:
             with connection.transaction():
-                _apply(connection, turn.user_id, wanted.name, wanted.op, command)
+                _apply(connection, wanted.name, wanted.op, command)
             applied = True
         except ProblemError:
             # The list changed meanwhile, or the op does not fit. A person decides.
@@ -253,19 +244,19 @@ def _propose_one(
         applied=applied,
     )
     key = f"proposed/{command.turn_ids[0]}/{number}"
-    event = command.event(turn.user_id, STREAM, proposed, dedupe_key=key, causation_id=turn.event_id)
+    event = command.event(STREAM, proposed, dedupe_key=key, causation_id=turn.event_id)
     log.append(connection, [event])
 
 
 def _apply(
-    connection: Connection, owner: str, name: ReferenceName, op: Mapping[str, object], command: Command
+    connection: Connection, name: ReferenceName, op: Mapping[str, object], command: Command
 ) -> Outcome[Reference]:
-    kind = kind_of(connection, tenant_of(owner), name.kind)
-    stream = ReferenceStream(connection, owner, name, command)
+    kind = kind_of(connection, tenant_of(command.owner), name.kind)
+    stream = ReferenceStream(connection, name, command)
     present = stream.load()
     if present is None or present.moved_to is not None:
         unnamed = replace(command, idempotency_key=None)
-        reference_commands.create(ReferenceStream(connection, owner, name, unnamed), kind, None, "session")
+        reference_commands.create(ReferenceStream(connection, name, unnamed), kind, None, "session")
     return reference_commands.apply(stream, kind, op)
 
 
@@ -315,8 +306,8 @@ def _lists(connection: Connection, owner: str, project_id: str | None) -> dict[s
     return {key: several[0] for key, several in found.items() if len(several) == 1}
 
 
-def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach) -> Row:
-    values = {"user_id": owner, "proposal_id": proposal_id}
+def _waiting(connection: Connection, proposal_id: UUID, command: Command) -> Row:
+    values, reach = {"user_id": command.owner, "proposal_id": proposal_id}, command.reach
     row = next(iter(rows_if_folded(connection, statement(_PACKAGE, "proposal"), values)), None)
     if (
         row is None
@@ -324,19 +315,18 @@ def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach
         or not Reach(projects=reach.projects).admits(row["project_id"] or "default", None)
     ):
         raise missing("proposal", "proposal_id")
-    if row["status"] != "waiting" or first_event(connection, owner, _answer_key(proposal_id)) is not None:
+    if row["status"] != "waiting" or first_event(connection, command.owner, _answer_key(proposal_id)):
         raise ProblemError(409, "Answered", "the proposal has an answer already", field="proposal_id")
     return row
 
 
 def _answer(
     connection: Connection,
-    owner: str,
     answer: ReferenceProposalAccepted | ReferenceProposalRefused,
     command: Command,
 ) -> None:
     key = _answer_key(answer.proposal_id)
-    log.append(connection, [command.event(owner, STREAM, answer, dedupe_key=key)])
+    log.append(connection, [command.event(STREAM, answer, dedupe_key=key)])
 
 
 def _answer_key(proposal_id: UUID) -> str:

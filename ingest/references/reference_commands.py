@@ -52,8 +52,8 @@ _CARRIED = ReferenceCreated | ReferenceChanged | ReferenceArchived | ReferenceTi
 class ReferenceStream(Aggregate[Reference | None, Reference]):
     """The events of one reference."""
 
-    def __init__(self, connection: Connection, owner: str, name: ReferenceName, command: Command) -> None:
-        super().__init__(connection, owner, stream_of(name), command)
+    def __init__(self, connection: Connection, name: ReferenceName, command: Command) -> None:
+        super().__init__(connection, stream_of(name), command)
         self.name = name
 
     def hold(self) -> None:
@@ -244,7 +244,7 @@ class _Moved(ReferenceStream):
     """The events of the name that a reference gets. Nobody else writes to either name meanwhile."""
 
     def __init__(self, source: ReferenceStream, new_owner: str, to: ReferenceName) -> None:
-        super().__init__(source.connection, new_owner, to, source.command)
+        super().__init__(source.connection, to, replace(source.command, owner=new_owner))
         self._source = source
 
     def answer(self, state: Reference | None, event: Event | None) -> Reference:
@@ -270,8 +270,7 @@ class _Moved(ReferenceStream):
         )
         payloads = [created, *(self._renamed(event.payload, reference_id, further) for event in told[1:])]
         return [
-            source.command.event(
-                self.owner,
+            self.command.event(
                 self.stream,
                 payload,
                 event_id=reference_id if payload is created else uuid7(),
@@ -317,7 +316,7 @@ def move(source: ReferenceStream, new_owner: str, to: ReferenceName) -> Outcome[
         gone = ReferenceMoved(
             reference_id=present.reference_id, name=source.name, to=to, to_stream=target.stream
         )
-        leaves = source.command.event(source.owner, source.stream, gone, expected_version=present.version)
+        leaves = source.command.event(source.stream, gone, expected_version=present.version)
         reference_id = uuid7()
         carried = target.carried(there, reference_id)
         arrived = ReferenceChanged(

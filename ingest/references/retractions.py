@@ -14,6 +14,7 @@ from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
 from events.platform.database import Connection, Row, rows_if_folded, rows_of, statement
 from events.problems.problem_log import entries
+from events.resources.references import RetractedCard
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, partition_of
@@ -50,10 +51,9 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
         quote = recorded.text[request.begin : request.end].strip()
         for card in cards:
             wanted.setdefault(card["card_id"], (card, quote, _SURE if len(cards) == 1 else _PERHAPS))
-    command = Command(actor="extractor", at=recorded.said_at)
+    command = Command(owner=turn.user_id, actor="extractor", at=recorded.said_at)
     proposed = [
         command.event(
-            turn.user_id,
             STREAM,
             ReferenceProposed(
                 name=ReferenceName(kind=KIND, key=card["concept_key"], project_id=recorded.project_id),
@@ -72,12 +72,13 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
     return len(proposed)
 
 
-def retract(connection: Connection, owner: str, proposal_id: UUID, op: JsonObject, command: Command) -> int:
-    """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
+def retract(connection: Connection, proposal_id: UUID, op: JsonObject, command: Command) -> RetractedCard:
+    """Withdraws the statements of the card that a proposal names.
 
     Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
     """
-    values: dict[str, object] = {"user_id": owner, "card_id": UUID(op["card_id"])}
+    owner, card_id = command.owner, UUID(op["card_id"])
+    values: dict[str, object] = {"user_id": owner, "card_id": card_id}
     card = next(iter(rows_of(connection, statement(_PACKAGE, "retracted_card"), values)), None)
     if card is None:
         raise ProblemError(
@@ -95,8 +96,14 @@ def retract(connection: Connection, owner: str, proposal_id: UUID, op: JsonObjec
         positions=tuple(position for _, position in ordered),
         reason="the user asked to forget it",
     )
-    log.append(connection, [command.event(owner, STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
-    return len(ordered)
+    log.append(connection, [command.event(STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
+    return RetractedCard(
+        proposal_id=proposal_id,
+        status="approved",
+        card_id=card_id,
+        content=op["content"],
+        events=len(ordered),
+    )
 
 
 def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -> list[Row]:

@@ -63,9 +63,9 @@ def review(connection: Connection, settings: Settings, now: datetime) -> list[Ti
                     if pinned
                     else f"untouched since {each['touched_at']:%Y-%m-%d}"
                 )
-                command = Command(actor="tiers", at=now)
+                command = Command(owner=each["user_id"], actor="tiers", at=now)
                 try:
-                    stream = ReferenceStream(connection, each["user_id"], name, command)
+                    stream = ReferenceStream(connection, name, command)
                     outcome = reference_commands.change_tier(stream, tier, reason)
                 except ProblemError:
                     continue  # it moved away or was archived meanwhile

@@ -7,7 +7,7 @@ import orjson
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from events.access.principal import Principal, Reach
+from events.access.principal import Principal
 from events.core.evolution.mining import Candidate as Mined
 from events.core.evolution.mining import candidates, versions_in
 from events.core.evolution.old_pointers import resolved
@@ -18,7 +18,7 @@ from events.core.pointers import PointerError, join, split, value_at
 from events.core.replay import difference
 from events.core.schema import DYNAMIC, META, UNCATEGORIZED, evolution_log
 from events.core.state import CoreState
-from events.http.access import Reader, owner_of
+from events.http.access import Reader, owner_of, reaches_document
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import ProblemError, invalid, missing
@@ -235,7 +235,7 @@ def document_owner(caller: Principal, user_id: str) -> str:
     in the default project and the general mode.
     """
     owner = owner_of(caller, user_id, thing="document", field="user_id")
-    if not in_reach(caller):
+    if not reaches_document(caller):
         raise no_document()
     return owner
 
@@ -254,11 +254,6 @@ async def reading(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P
 
 def no_document() -> ProblemError:
     return missing("document", "user_id")
-
-
-def in_reach(caller: Principal) -> bool:
-    """True when the key reaches the default project and the general mode, whose words the documents hold."""
-    return Reach(projects=caller.projects, modes=caller.modes).admits("default", None)
 
 
 def pointer_of(path: str) -> tuple[str, ...]:

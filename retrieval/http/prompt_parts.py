@@ -10,6 +10,7 @@ import psycopg
 from events.access.principal import Principal
 from events.core.evolution.old_pointers import resolved
 from events.core.pointers import MISSING, Tokens, value_at
+from events.http.access import reaches_document
 from events.http.errors import ProblemError, invalid
 from events.modes.registry import Modes
 from events.platform.settings import Settings
@@ -23,7 +24,7 @@ from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import Slice
 from retrieval.context.context import BudgetTooSmallError, Prompt, PromptParts, context_of
 from retrieval.core import DocumentReader, facts_at, goals_of
-from retrieval.http.core_routes import in_reach, pointer_of
+from retrieval.http.core_routes import pointer_of
 from retrieval.http.derived_routes import present_threads
 from retrieval.pool import Pool
 from retrieval.problems import ProblemReader
@@ -124,7 +125,7 @@ class PromptReader:
             and question.known_at is None
             and (question.projects is None or "default" in question.projects)
         )
-        if not (places or aims) or not in_reach(caller):
+        if not (places or aims) or not reaches_document(caller):
             return [], [], []
         if question.as_of is None and question.known_at is None:
             state = (await self._documents.present(question.user_id)).state

@@ -41,9 +41,9 @@ from events.platform.streams import connect_redis_async
 from events.references.declarations import is_member
 from events.references.reference_log import THEN, parameters_of
 from events.resources.cards import Contradiction
+from events.store import log
 from events.types.cards import KnowledgeLearned
-from events.types.codec import describe
-from events.types.envelope import Event, NewEvent, partition_of
+from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.tenancy import DEFAULT_TENANT, TOKENS, tenant_of, user_of, vouch
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
@@ -413,24 +413,8 @@ def _extract(batch: SessionBatch) -> tuple[NewEvent, ...]:
 
 def _pending(new: NewEvent, position: int, recorded_at: datetime) -> Event:
     """Returns the event as it will be in the log. The position is an estimate."""
-    name, schema_version = describe(new.payload)
-    return Event(
-        partition=partition_of(new.user_id),
-        position=position,
-        event_id=new.event_id,
-        user_id=new.user_id,
-        stream=new.stream,
-        version=0,
-        type=name,
-        schema_version=schema_version,
-        dedupe_key=None,
-        occurred_at=new.occurred_at,
-        recorded_at=recorded_at,
-        actor=new.actor,
-        causation_id=None,
-        correlation_id=None,
-        payload=new.payload,
-    )
+    place = Appended(partition_of(new.user_id), position, 0, recorded_at, duplicate=False)
+    return log.recorded(replace(new, dedupe_key=None, causation_id=None, correlation_id=None), place)
 
 
 def _conflict(row: StoredArbitration) -> Contradiction:

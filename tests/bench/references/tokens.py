@@ -112,12 +112,12 @@ def measure(told: Sequence[Story]) -> None:
             kind = BUILT_IN[each.kind]
             name = ReferenceName(kind=each.kind, key=each.key)
             owner = f"{each.user}-kept"
-            begun = ReferenceStream(connection, owner, name, Command(actor="bench", at=_BEGUN))
+            begun = ReferenceStream(connection, name, Command(owner=owner, actor="bench", at=_BEGUN))
             reference_commands.create(begun, kind, None, "session")
             turns = []
             for number, (op, text) in enumerate(each.ops):
                 at = _BEGUN + timedelta(hours=number)
-                stream = ReferenceStream(connection, owner, name, Command(actor="bench", at=at))
+                stream = ReferenceStream(connection, name, Command(owner=owner, actor="bench", at=at))
                 reference_commands.apply(stream, kind, op)
                 turns.append(
                     recorded(text, turn_id=f"{number}", said_at=at, session_id=f"day {number // 24}")

@@ -29,8 +29,8 @@ class Tag(Aggregate[Event | None, str]):
     """A tag with one value. An append fits only the version that was read."""
 
     def __init__(self, connection: Connection, owner: str, key: str | None = None, request: str = "") -> None:
-        command = Command(actor="test", at=AT, idempotency_key=key, request=request)
-        super().__init__(connection, owner, STREAM, command)
+        command = Command(owner=owner, actor="test", at=AT, idempotency_key=key, request=request)
+        super().__init__(connection, STREAM, command)
 
     def load(self) -> Event | None:
         last = events_below(self.connection, self.owner, self.stream, None, 1)
@@ -168,7 +168,7 @@ def test_an_event_between_reading_and_appending_makes_a_command_decide_again(con
 
     def rule(state: Event | None) -> Payload:
         if not seen:
-            log.append(connection, [tag.command.event("ada", "elsewhere", setting("other"))])
+            log.append(connection, [tag.command.event("elsewhere", setting("other"))])
         seen.append(value_of(state))
         return setting("mine")
 
@@ -185,7 +185,7 @@ def test_an_event_between_reading_and_appending_makes_a_command_decide_again(con
 
 def test_a_stream_that_moved_refuses_a_command_without_another_attempt(connection: Connection) -> None:
     def rule(state: Event | None) -> Payload:
-        log.append(connection, [tag.command.event("ada", STREAM, setting("first"))])
+        log.append(connection, [tag.command.event(STREAM, setting("first"))])
         return setting("late")
 
     tag = Tag(connection, "ada")
@@ -197,7 +197,7 @@ def test_a_stream_that_moved_refuses_a_command_without_another_attempt(connectio
 def test_the_events_of_a_decision_are_appended_together(connection: Connection) -> None:
     def rule(state: Event | None) -> Decision:
         before, after = (
-            tag.command.event("ada", name, setting(name), expected_version=version)
+            tag.command.event(name, setting(name), expected_version=version)
             for name, version in (("before", 0), ("after", expected))
         )
         return Decision(payload=setting("mine"), before=[before], after=[after])

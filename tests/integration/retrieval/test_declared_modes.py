@@ -47,7 +47,7 @@ class Memory:
 
     @property
     def modes(self) -> UserModes:
-        return UserModes(self.connection, "alex", Command(actor="test", at=AT))
+        return UserModes(self.connection, Command(owner="alex", actor="test", at=AT))
 
     def say(self, text: str, mode: str | None, **more: Any) -> UUID:
         said = noted(text, mode=mode)

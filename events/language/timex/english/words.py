@@ -127,7 +127,7 @@ class EnglishScan(Scan):
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
         if self.asked:
             whole = head + tail
-            if _BACK.search(whole) or not _WILL.search(whole) and not _PRESENT.search(whole):
+            if _BACK.search(whole) or (not _WILL.search(whole) and not _PRESENT.search(whole)):
                 return -1
             return 1 if _WILL.search(whole) else 0
         if _BEING.search(head) or _ARRANGED.search(_CLAUSE.split(head)[-1]):

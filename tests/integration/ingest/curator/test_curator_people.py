@@ -9,8 +9,8 @@ from events.people.people_log import told_of
 from events.people.person import Proposal
 from events.platform.database import Connection
 from events.types.people import PersonMergeProposed
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.asking import create_asker
-from ingest.curator.curator_commands import UserRuns, undo
 from ingest.curator.runner import curate
 from ingest.decider import Command
 from tests.support.conversing import day
@@ -41,9 +41,9 @@ def test_a_merge_is_proposed_once_and_an_undone_run_takes_it_back(
     assert (proposed.payload.confidence, proposed.payload.reason) == (0.6, "one name begins like the other")
     fold(database)
     assert curate(connection, "ada").events == ()
-    command = Command(actor="user/ada", at=day(0))
+    command = Command(owner="ada", actor="user/ada", at=day(0))
     with connection.transaction():
-        assert undo(UserRuns(connection, "ada", command, ran.event_id), "wrong").changed
+        assert undo(UserRuns(connection, command, ran.event_id), "wrong").changed
     fold(database)
     # The evidence of the words stays, and nobody says again what was undone.
     assert [each.evidence for each in waiting(connection)] == [("one name begins like the other",)]

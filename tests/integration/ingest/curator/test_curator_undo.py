@@ -11,7 +11,7 @@ from events.store import log
 from events.types.curation import ACTOR
 from events.types.envelope import uuid7
 from events.types.relations import CardsConnected
-from ingest.curator.curator_commands import UserRuns, undo
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate, memory_of
 from ingest.decider import Command
 from tests.support.conversing import day
@@ -22,9 +22,9 @@ TOLD = ((0, "Alex has a pet."), (30, "Alex has a dog named Rex."))
 
 
 def undone(connection: Connection, run_id: UUID) -> bool:
-    command = Command(actor="user/ada", at=day(0))
+    command = Command(owner="ada", actor="user/ada", at=day(0))
     with connection.transaction():
-        return undo(UserRuns(connection, "ada", command, run_id), "wrong").changed
+        return undo(UserRuns(connection, command, run_id), "wrong").changed
 
 
 def test_an_undone_run_stays_undone(connection: Connection, database: str) -> None:

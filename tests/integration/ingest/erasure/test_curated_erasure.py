@@ -7,7 +7,7 @@ from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, uuid7
 from events.types.threads import ThreadOpened
-from ingest.curator.curator_commands import UserRuns, undo
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate, memory_of
 from ingest.decider import Command
 from ingest.erasure import subjects
@@ -54,7 +54,7 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
         ],
     )
     with connection.transaction():
-        undo(UserRuns(connection, "ada", Command(actor="user/ada", at=day(0)), run), "wrong")
+        undo(UserRuns(connection, Command(owner="ada", actor="user/ada", at=day(0)), run), "wrong")
     fold(database)
     erase(memory, connection, "30-1-Alex has a dog named Zyxwort.")
     left = runs_of(connection, "ada")

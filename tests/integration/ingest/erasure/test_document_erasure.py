@@ -13,14 +13,14 @@ from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
 from events.types.migrations import Migrated
 from events.types.problems import ProblemAttempted
-from ingest import problems as problem_commands
+from ingest.api import problem_routes as problem_commands
+from ingest.api.problem_routes import KnownProblem, UserProblems
 from ingest.core import patching, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory
 from ingest.core.patching import Patched, WaitingPatch
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.problems import KnownProblem, UserProblems
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from projectors.problems import ProblemsProjector
@@ -31,7 +31,7 @@ from tests.support.retrieval.core_documents import add
 TERMS = Terms(by="test")
 CANARY = "Zyxwort"
 PERSON = "Quillwortine"
-COMMAND = Command(actor="user/ada", at=SAID_AT)
+COMMAND = Command(owner="ada", actor="user/ada", at=SAID_AT)
 
 
 class Ada:
@@ -50,20 +50,20 @@ class Ada:
 
     def patch(self, *ops: dict[str, Any], **more: Any) -> Patched:
         command = replace(COMMAND, **more)
-        return patching.patch(CoreDocument(self.connection, self.documents, "ada", command), ops)
+        return patching.patch(CoreDocument(self.connection, self.documents, command), ops)
 
     def history(self, **more: Any) -> CoreHistory:
-        return CoreHistory(self.connection, self.documents, "ada", replace(COMMAND, **more))
+        return CoreHistory(self.connection, self.documents, replace(COMMAND, **more))
 
     def waiting_patch(self, queue_id: UUID) -> WaitingPatch:
-        return WaitingPatch(self.connection, self.documents, "ada", COMMAND, queue_id)
+        return WaitingPatch(self.connection, self.documents, COMMAND, queue_id)
 
     @property
     def opening(self) -> UserProblems:
-        return UserProblems(self.connection, "ada", COMMAND)
+        return UserProblems(self.connection, COMMAND)
 
     def known(self, problem_id: UUID) -> KnownProblem:
-        return KnownProblem(self.connection, "ada", COMMAND, problem_id)
+        return KnownProblem(self.connection, COMMAND, problem_id)
 
     def queued(self, **more: Any) -> UUID:
         """Sends a patch that does not fit. Returns its entry."""

@@ -138,14 +138,14 @@ def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them
 ) -> None:
     memory.fold()
     given = {"description": f"what {PERSON} does"}
-    mode_commands.declare(UserModes(connection, "ada", by()), None, "work", given, lambda _: 384)
+    mode_commands.declare(UserModes(connection, by()), None, "work", given, lambda _: 384)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         def plan(*_: Any, **__: Any) -> ReembeddingPlan:
             pause()
             return ReembeddingPlan(embedder="hash", other=1)
 
-        return mode_commands.reembed(UserModes(own, "ada", by()), None, "work", {}, plan)
+        return mode_commands.reembed(UserModes(own, by()), None, "work", {}, plan)
 
     paused(memory, connection, write)
     assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
@@ -158,7 +158,7 @@ def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_bac
     memory.fold()
     documents = documents_of(memory.settings)
     likes = [add("/preferences/likes/-", f"walks with {PERSON}"), add("/preferences/likes/-", "tea")]
-    patching.patch(CoreDocument(connection, documents, "ada", by()), likes)
+    patching.patch(CoreDocument(connection, documents, by()), likes)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         class Paused:
@@ -174,18 +174,18 @@ def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_bac
 
         slow: Any = Paused()
         last = [replaced("/preferences/likes/0", "coffee")]
-        return patching.patch(CoreDocument(own, slow, "ada", by()), last)
+        return patching.patch(CoreDocument(own, slow, by()), last)
 
     paused(memory, connection, write)
     assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
 
 
 def by() -> Command:
-    return Command(actor="user/ada", at=datetime.now(UTC))
+    return Command(owner="ada", actor="user/ada", at=datetime.now(UTC))
 
 
 def todo(connection: Connection) -> ReferenceStream:
-    return ReferenceStream(connection, "ada", LIST, by())
+    return ReferenceStream(connection, LIST, by())
 
 
 def added(connection: Connection, text: str) -> None:
@@ -250,7 +250,7 @@ def test_patches_of_a_user_who_is_erased_meanwhile(
                 name = f"k{writer}x{number}"
                 ops = [add(f"/profile/other/{name}", "v")]
                 with own.transaction():
-                    patched = patching.patch(CoreDocument(own, documents, "ada", by()), ops)
+                    patched = patching.patch(CoreDocument(own, documents, by()), ops)
                 assert patched.queued is None
                 done.append((name, patched.outcome.position, patched.outcome.state))
             return done

@@ -53,7 +53,7 @@ from tests.support.projectors.folding import ORIGIN
 TERMS = Terms(by="test")
 PERSON = "Quillwortine"
 LIST = ReferenceName(kind="todo_list", key="gifts")
-BY = Command(actor="user/ada", at=SAID_AT)
+BY = Command(owner="ada", actor="user/ada", at=SAID_AT)
 
 
 def filled(hint: Any, text: str | None) -> Any:
@@ -131,7 +131,7 @@ class Ada:
             reference_commands.apply(self.reference(name), kind, {"op": "add", "text": text})
 
     def reference(self, name: ReferenceName = LIST, command: Command = BY) -> ReferenceStream:
-        return ReferenceStream(self.connection, "ada", name, command)
+        return ReferenceStream(self.connection, name, command)
 
     def stream(self, name: ReferenceName = LIST) -> str:
         return stream_of(name)
@@ -261,8 +261,9 @@ def test_a_proposal_with_the_name_goes_and_a_refusal_stays_without_its_reason(ad
 
 def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ada) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer", "description": f"for {PERSON}"}}}
-    declarations.declare(ada.connection, "default", "counter", schema, {"n": 1}, f"what {PERSON} counts", BY)
     owner = tenant_owner("default")
+    by = dataclasses.replace(BY, owner=owner)
+    declarations.declare(ada.connection, "counter", schema, {"n": 1}, f"what {PERSON} counts", by)
     ada.memory.understand(ada.connection)
     assert words_in_tables(ada.connection, PERSON)
     subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], [owner], TERMS)
@@ -271,7 +272,7 @@ def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ad
 
 
 def test_modes_lose_their_words_and_stay_modes_at_every_position(ada: Ada) -> None:
-    modes = UserModes(ada.connection, "ada", BY)
+    modes = UserModes(ada.connection, BY)
 
     def declare(name: str, **wanted: Any) -> None:
         mode_commands.declare(modes, None, name, wanted, lambda _: 384)
@@ -342,13 +343,13 @@ def test_a_retraction_stays_without_the_reason_that_names_the_person(ada: Ada) -
     ada.memory.understand(ada.connection)
     values = [value for value, _ in held(ada)]
     made = {
-        value: corrections.retract(ada.connection, "ada", card_of(ada, value), f"{PERSON} said so", BY)
+        value: corrections.retract(ada.connection, card_of(ada, value), f"{PERSON} said so", BY)
         for value in values
     }
     again, undone, left = values
     back = made[undone].state
     assert back is not None
-    commands.withdraw(ada.connection, "ada", back.event_id, "it was right", BY)
+    commands.withdraw(ada.connection, back.event_id, "it was right", BY)
     [text] = [
         each for each in ("I live in Rome.", "I work at Acme.", "I'm allergic to peanuts.") if again in each
     ]
@@ -361,12 +362,12 @@ def test_a_retraction_stays_without_the_reason_that_names_the_person(ada: Ada) -
 
 def test_a_thread_stays_closed_or_open_without_the_reason_that_names_the_person(ada: Ada) -> None:
     closed, again = (
-        open_thread(UserThreads(ada.connection, "ada", BY), title, "default", None, None).state.thread_id
+        open_thread(UserThreads(ada.connection, BY), title, "default", None, None).state.thread_id
         for title in ("the move", "the garden")
     )
     for each in (closed, again):
-        close(UserThreads(ada.connection, "ada", BY, each), f"{PERSON} said so")
-    reopen(UserThreads(ada.connection, "ada", BY, again), "the boiler")
+        close(UserThreads(ada.connection, BY, each), f"{PERSON} said so")
+    reopen(UserThreads(ada.connection, BY, again), "the boiler")
     ada.forget()
     found = threads_of(ada.connection, "ada")
     assert (found[closed].status, found[again].status) == ("closed", "open")
@@ -405,7 +406,7 @@ def test_a_corrected_fact_stays_wrong_when_the_right_one_goes(ada: Ada) -> None:
     ada.memory.say(ada.connection, "ada", "I work at Acme.")
     ada.memory.understand(ada.connection)
     right = Correction(value=PERSON, content=None, reason="misheard")
-    corrections.correct(ada.connection, "ada", card_of(ada, "Acme"), right, BY)
+    corrections.correct(ada.connection, card_of(ada, "Acme"), right, BY)
     ada.memory.understand(ada.connection)
     assert held(ada) == [("Acme", True), (PERSON, False)]
     ada.forget()
@@ -416,7 +417,7 @@ def test_a_correction_goes_with_the_turn_of_the_wrong_fact(ada: Ada) -> None:
     [turn] = ada.memory.say(ada.connection, "ada", "I work at Acme.")
     ada.memory.understand(ada.connection)
     right = Correction(value="Initech", content=None, reason="misheard")
-    corrections.correct(ada.connection, "ada", card_of(ada, "Acme"), right, BY)
+    corrections.correct(ada.connection, card_of(ada, "Acme"), right, BY)
     ada.memory.understand(ada.connection)
     subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn, TERMS)
     ada.settle("Acme", "Initech")

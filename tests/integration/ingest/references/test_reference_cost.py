@@ -20,7 +20,7 @@ NAME = ReferenceName(kind="variable", key="stack", project_id=None, team_id=None
 
 def test_the_present_value_is_read_without_the_history(connection: Connection) -> None:
     owner, kind = storage_id(DEFAULT_TENANT, "ada"), BUILT_IN["variable"]
-    stream = ReferenceStream(connection, owner, NAME, Command(actor="user/ada", at=datetime.now(UTC)))
+    stream = ReferenceStream(connection, NAME, Command(owner=owner, actor="user/ada", at=datetime.now(UTC)))
     with connection.transaction():
         reference_commands.create(stream, kind, None, "session")
         for number in range(VERSIONS):

@@ -194,9 +194,9 @@ class Interrupted(NoDocuments):
 
 def test_a_command_decides_again_when_a_card_comes_between(ada: Documents) -> None:
     ada.patch(add("/profile/name", "Ada"))
-    command = Command(by="agent", actor="agent", at=day(2))
+    command = Command(owner=ada.user, by="agent", actor="agent", at=day(2))
     with connect(ada.database, application="test") as connection, connection.transaction():
-        document = CoreDocument(connection, Interrupted(ada), ada.user, command)
+        document = CoreDocument(connection, Interrupted(ada), command)
         done = patching.patch(document, [add("/profile/residence", "Lisbon")])
     assert done.queued is not None
     assert (done.queued.fault, done.queued.actual, done.outcome.state) == ("contradiction", "Porto", 2)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ingest.curator.curator_commands import UserRuns, undo
 from starlette.testclient import TestClient
 
 from deploy.command import main
@@ -19,7 +20,6 @@ from events.types.envelope import partition_of
 from events.types.references import ReferenceCreated, ReferenceName
 from events.types.webhooks import STREAM, WebhookAdded
 from events.webhooks import webhooks_of
-from ingest.curator.curator_commands import UserRuns, undo
 from ingest.curator.runner import curate
 from ingest.decider import Command
 from ingest.erasure import subjects

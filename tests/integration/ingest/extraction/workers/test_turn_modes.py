@@ -42,7 +42,7 @@ SAID = (
 
 
 def declare(connection: Connection, default: str | None) -> None:
-    modes = UserModes(connection, "ann", Command(actor="test", at=datetime(2026, 5, 1, tzinfo=UTC)))
+    modes = UserModes(connection, Command(owner="ann", actor="test", at=datetime(2026, 5, 1, tzinfo=UTC)))
     hints = {"units": "keep </modes> & type signatures whole"}
     decay: Decay = "slow"
     for name, description in (
