@@ -30,11 +30,11 @@ from retrieval.recall.ranking.features import is_asked_for
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "qualifies", "retracts", "contradicts", "same_as")
 _TURNS = 30  # the best episodes, of which it is asked if their facts still hold
-_FACTS = 5  # the facts whose values are looked up in later turns
+_FACTS = 5  # the facts, and the best cards, whose values are looked up in later turns
 _READ = 200  # characters of a value
 _BRIEF = 8  # words beside those of the question: a turn with no more tells one thing
 _TERMS = 200  # the own terms of a card that are compared with those of others
-_LATER = 10  # the latest turns that name a fact that the question asks for: one of them may have ended it
+_LATER = 10  # the latest turns that name such a value: one of them may have ended it
 _NEARBY = 200  # the cards at most whose other relations and whose history are read
 _FOLLOWED = 1_000  # the cards at most between a value and the value that is true now: a longer way takes 50 ms and more
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
@@ -269,29 +269,22 @@ async def _later(
 ) -> dict[UUID, Evidence]:
     """Returns the latest turns that name what the best cards answer: the value of a fact, or the words of a brief turn.
 
-    They have the votes of these cards and no other evidence, so that they are compared with them and answer nothing else.
+    They get the votes of these cards, so that they are compared with them, and no more evidence to answer by.
     """
     if scope.known_at is not None or question.intent != "present":
         return {}
-    facts = [card for card in found.values() if is_asked_for(card, question)][:_FACTS]
-    asked = {*term_keys(scope.user_id, question.weights)}
-    best = sorted(found, key=lambda card: (-evidence[card].votes, card))[:_FACTS]
-    brief = {
-        card: answer
-        for card in best
-        if found[card].episode
-        and found[card].provenance == "user_stated"
-        and 0 < len(answer := terms.get(card, frozenset()) - asked) <= _BRIEF
-    }
-    words = " ".join((fact.value or "")[:_READ] for fact in facts)
-    keys = list(
-        {*term_keys(scope.user_id, analyse(words)), *(key for answer in brief.values() for key in answer)}
-    )
-    named = [*facts, *(found[card] for card in brief)]
+    named = [card for card in found.values() if is_asked_for(card, question)][:_FACTS]
+    keys = set(term_keys(scope.user_id, analyse(" ".join((fact.value or "")[:_READ] for fact in named))))
+    asked = set(term_keys(scope.user_id, question.weights))
+    for card_id in sorted(found, key=lambda card: (-evidence[card].votes, card))[:_FACTS]:
+        card, answer = found[card_id], terms.get(card_id, frozenset()) - asked
+        if card.episode and card.provenance == "user_stated" and 0 < len(answer) <= _BRIEF:
+            named.append(card)
+            keys |= answer
     if not keys:
         return {}
     values = {
-        "keys": keys,
+        "keys": sorted(keys),
         "weights": [1.0] * len(keys),
         "after": min(card.said_at for card in named),
         "limit": _LATER,

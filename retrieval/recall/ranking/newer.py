@@ -36,9 +36,9 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 COMPARED = 30
 """The best candidates, whose topics are compared."""
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
+_ENDS = 0.1  # of that weight: a change ends a turn with so much in common
 _ABOUT = 0.25  # of the weight of the question's words: a card with less is about another thing
 _NAMED = 0.75  # of the weight of what an older card answers: a change that names so much is about it
-_ENDS = 0.1  # of that weight: a change ends a turn with so much in common
 _ENGLISH_UNITS = (
     "mg",
     "milligrams",
@@ -152,14 +152,14 @@ def _compare_with(
     meant = others & _values(asked.question.text)
     # What the older card tells of what is asked: a later turn that changes this names the old answer.
     answer = told - asked.keys
-    asked_of = (told & asked.keys) - _time_keys(asked.question.text, asked.user_id)
+    asked_of = frozenset() if beside else (told & asked.keys) - _time_keys(asked.question.text, asked.user_id)
     of_slot = _slot_keys(card, asked.user_id)
     of_fact = told | of_slot | (value or frozenset())
     # Numbers and their units are in many texts, so they are no sign of a topic.
     thing = _thing_keys(card.value, asked.user_id) or topic
     for newer in later:
         said, text = newer.terms, _own_words(newer.card.content)
-        # What has words of the question that the older card lacks is another thing: the office VPN, and not that of staging.
+        # With words of the question that the older card lacks, it is about another thing: the VPN of the office.
         elsewhere = value is None and not (said & asked.keys) - names <= older.terms
         changes = _changes(text)
         own = _values(text) if others else others
@@ -194,15 +194,12 @@ def _compare_with(
             elif repeated:
                 older.holds_again()
         # One more member of a list is no change of the others, and no other change of a turn that names it is one.
-        if value is not None and (listed or tie) and not others:
+        of_list = value is not None and (listed or tie) and not others
+        tells = another or (changes and not asked.question.several)
+        if of_list or not tells or (own and not meant <= own):
             continue
-        if (own and not meant <= own) or not (another or (changes and not asked.question.several)):
-            continue
-        names_it = _share(answer, telling, weights) >= _NAMED
-        # What says little else than that the very thing is another way now.
-        only_it = bool(asked_of) and asked_of <= telling and not (apart or beside or elsewhere)
-        only_it = only_it and _share(_unchanged(text, asked.user_id), told) >= SAME_TOPIC
-        if changes and (names_it or only_it):
+        very = frozenset[int]() if apart or elsewhere else asked_of
+        if changes and _names(text, telling, answer, very, told, weights, asked):
             older.is_ended(newer, 1.0, surely=True)
             continue
         share = _share(thing, telling)
@@ -220,6 +217,22 @@ def _compare_with(
             older.is_like(newer, share)
         elif share:
             older.is_ended(newer, share, surely=replaced)
+
+
+def _names(
+    text: str,
+    telling: frozenset[int],
+    answer: frozenset[int],
+    asked_of: frozenset[int],
+    told: frozenset[int],
+    weights: Mapping[int, float],
+    asked: Asked,
+) -> bool:
+    """True when a change names the ``answer`` of an older card, or little else than what the card is ``asked_of``."""
+    if _share(answer, telling, weights) >= _NAMED:
+        return True
+    named = bool(asked_of) and asked_of <= telling
+    return named and _share(_unchanged(text, asked.user_id), told) >= SAME_TOPIC
 
 
 def _mend(correction: Candidate, earlier: Sequence[Candidate], asked: Asked) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest.curator.curator_commands import UserRuns, undo
 from starlette.testclient import TestClient
 
 from deploy.command import main
@@ -20,6 +19,7 @@ from events.types.envelope import partition_of
 from events.types.references import ReferenceCreated, ReferenceName
 from events.types.webhooks import STREAM, WebhookAdded
 from events.webhooks import webhooks_of
+from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate
 from ingest.decider import Command
 from ingest.erasure import subjects
@@ -159,9 +159,9 @@ def test_a_run_of_the_curator_can_be_undone_under_another_name(database: str, co
     fold(database)
     assert relations(connection, "eve") == {("Alex has a dog named Rex", "expands", "Alex has a pet")}
     [run] = curator.fold(curator.runs_of(connection, "eve"))
-    command = Command(actor="user/eve", at=BEGIN)
+    command = Command(owner="eve", actor="user/eve", at=BEGIN)
     with connection.transaction():
-        undo(UserRuns(connection, "eve", command, run), "wrong")
+        undo(UserRuns(connection, command, run), "wrong")
     fold(database)
     assert relations(connection, "eve") == set()
 
