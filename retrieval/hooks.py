@@ -22,7 +22,7 @@ STARTS = "SessionStart"
 PROMPTS = frozenset(("UserPromptSubmit", "BeforeAgent"))
 ENDS = frozenset(("Stop", "AfterAgent", "PreCompact", "PreCompress", "SessionEnd"))
 """The events that count, as Claude Code and Codex name them, and as Gemini CLI does."""
-FIRST_QUESTION = "What matters now: current work, open tasks, plans, decisions, preferences?"
+FIRST_QUESTION = "What do you know about me?"
 _ROLES = ("user", "assistant")
 _NOT_SPOKEN = ("isMeta", "isSidechain", "isCompactSummary")
 """The marks of a transcript's line that the assistant wrote for itself, or a helper of its own."""
