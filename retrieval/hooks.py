@@ -1,6 +1,7 @@
 """Hooks of assistants: the question that an event asks, and the turns that it tells."""
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -12,6 +13,7 @@ from events.http.body import Body
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, fields_of, parse_turn
 
 MAX_QUESTION_BYTES = 16 * 1024
+_ELLIPSIS = "\n…\n"
 _ALWAYS = frozenset(("core", "current_time"))
 """The blocks of a prompt without any memory."""
 logger = logging.getLogger(__name__)
@@ -20,8 +22,16 @@ STARTS = "SessionStart"
 PROMPTS = frozenset(("UserPromptSubmit", "BeforeAgent"))
 ENDS = frozenset(("Stop", "AfterAgent", "PreCompact", "PreCompress", "SessionEnd"))
 """The events that count, as Claude Code and Codex name them, and as Gemini CLI does."""
-FIRST_QUESTION = "What matters now: current work, open tasks, plans, decisions, preferences?"
+FIRST_QUESTION = "What do you know about me?"
 _ROLES = ("user", "assistant")
+_NOT_SPOKEN = ("isMeta", "isSidechain", "isCompactSummary")
+"""The marks of a transcript's line that the assistant wrote for itself, or a helper of its own."""
+# What an assistant puts in the place of the user's words: an element with a name of several words, a mark of an
+# interruption, or a command alone. Possessive and atomic, so that its time is linear.
+_NOT_TYPED = re.compile(
+    r"(?>\s*(?:<([a-z]+(?:[-_][a-z]+)+)>.*?</\1>|\[Request interrupted by user[^\]]*\]))++\s*|/[\w:.-]+",
+    re.DOTALL,
+)
 _OPTIONAL = frozenset(("said_at", "timezone"))
 """The fields without which a turn still says what it says."""
 
@@ -36,16 +46,25 @@ def words_of(content: object, kind: str = "text") -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Returns at most ``most`` bytes of the text, in whole characters."""
-    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+    """Returns at most ``most`` bytes of the text, in whole characters.
+
+    A longer text keeps its beginning and its end, with an ellipsis on a line between them.
+    """
+    whole = text.encode("utf-8", "replace")
+    if len(whole) <= most:
+        return whole.decode()
+    half = (most - len(_ELLIPSIS.encode())) // 2
+    return _ELLIPSIS.join(part.decode("utf-8", "ignore") for part in (whole[:half], whole[-half:]))
 
 
 def turn_of(words: str, fields: Mapping[str, object], *, source: str) -> dict[str, str] | None:
     """Returns the turn of ``words`` with further ``fields``, or None when it breaks the turn contract.
 
-    Words above the limit of the contract are cut there. A time and a time zone that cannot be read are left out. The
-    log names the ``source`` of the turn, the field and the reason.
+    Words above the limit of the contract are cut. A turn of all projects is one of the default project. A time and a
+    time zone that cannot be read are left out. The log names the ``source`` of the turn, the field and the reason.
     """
+    if fields.get("project_id") == "*":
+        fields = {**fields, "project_id": None}
     try:
         turn = fields_of({**fields, "text": cut(words, MAX_TEXT_BYTES)})
         parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
@@ -95,7 +114,8 @@ class HookEvent(
             return FIRST_QUESTION
         if self.hook_event_name not in PROMPTS:
             return ""
-        return cut((self.prompt or "").strip(), MAX_QUESTION_BYTES)
+        words = (self.prompt or "").strip()
+        return "" if _NOT_TYPED.fullmatch(words) else cut(words, MAX_QUESTION_BYTES)
 
     def turns(self, assistant: Assistant, **fields: str | None) -> list[dict[str, str]]:
         """Returns the turns that the event carries, each once. ``fields`` are those that all of them have.
@@ -108,7 +128,7 @@ class HookEvent(
         found: dict[str, dict[str, str]] = {}
         for role, words, said_at in self._said():
             text = words.strip()
-            if not text:
+            if not text or (role == "user" and _NOT_TYPED.fullmatch(text)):
                 continue
             named = "\0".join((self.session_id, role, text)).encode()
             turn_id = f"hook-{sha256(named).hexdigest()[:32]}"
@@ -130,8 +150,7 @@ class HookEvent(
             message = line.get("message")
             message = message if isinstance(message, dict) else line
             role = message.get("role") or line.get("type")
-            # Lines that the assistant wrote for itself, and those of its own helpers, are no conversation.
-            if role in _ROLES and not line.get("isMeta") and not line.get("isSidechain"):
+            if role in _ROLES and not any(map(line.get, _NOT_SPOKEN)):
                 said_at = line.get("timestamp")
                 yield role, words_of(message.get("content")), said_at if isinstance(said_at, str) else None
         if self.prompt is not None:

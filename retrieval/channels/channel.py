@@ -101,7 +101,7 @@ def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int)
         of_user=of_user,
         selective_terms=statement(package, "selective_terms").format(of_user=of_user),
         up_to_common=statement(package, "up_to_common").format(of_user=of_user),
-        **{part: statement(package, part) for part in ("total", "use", "bm25")},
+        **{part: statement(package, part) for part in ("total", "use", "bm25", "same")},
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
             for name, part in parts.items()

@@ -11,12 +11,13 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 from retrieval.recall.fusion import RRF_K, Evidence
+from retrieval.recall.ranking.asked import asks
 from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.features import COMMON_CONCEPTS, holds
 from retrieval.recall.ranking.places import Ranking
 
 _KINDS = ("state", "reference", "knowledge", "event")
-"""What is true now comes first. Concepts and events only fill the places that are left."""
+"""What is true now comes first. Concepts and events only fill the places that are left, then what the user asked."""
 _LEAST_OF_A_LAYER = 20
 
 
@@ -40,26 +41,31 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
     """
     ordered = sorted(
         (card for card in cards.values() if card.kind != "state" or holds(card, question)),
-        key=lambda card: (_KINDS.index(card.kind), *_importance(card), card.card_id),
+        key=lambda card: (_kind(card), *_importance(card), card.card_id),
     )
     told: dict[tuple[str, str], UUID] = {}
     same: dict[UUID, UUID] = {}
-    turns: Counter[tuple[str, str | None]] = Counter()
+    turns: Counter[tuple[int, str | None]] = Counter()
     placed: list[tuple[tuple[int, int, bool], Card]] = []
     for card in ordered:
         first = told.setdefault((card.kind, card.content), card.card_id)
         if first != card.card_id:
             same[card.card_id] = first
             continue
-        turns[card.kind, card.context_layer] += 1
-        turn, other = turns[card.kind, card.context_layer], card.context_layer != context_layer
-        placed.append(((_KINDS.index(card.kind), turn, other), card))
+        kind = _kind(card)
+        turns[kind, card.context_layer] += 1
+        turn, other = turns[kind, card.context_layer], card.context_layer != context_layer
+        placed.append(((kind, turn, other), card))
     cards_in_turn = enumerate((card for _, card in sorted(placed, key=itemgetter(0))), 1)
     candidates = [
         Candidate(card=card, evidence=Evidence()).scored({"overview": 1 / (RRF_K + place)})
         for place, card in cards_in_turn
     ]
     return Ranking(candidates, {}, same)
+
+
+def _kind(card: Card) -> int:
+    return len(_KINDS) if card.episode and asks(card.content) >= 1 else _KINDS.index(card.kind)
 
 
 def _importance(card: Card) -> tuple[bool, bool, bool, int, int, float]:

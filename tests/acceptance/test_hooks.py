@@ -17,7 +17,7 @@ from retrieval.http.hook_routes import MAX_BODY_BYTES, PATHS
 from retrieval.http.read_api import create_app
 from tests.support.connections import serving
 from tests.support.stack import Running, typed
-from tests.support.tables import examples_and
+from tests.support.tables import examples, examples_and
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -154,10 +154,60 @@ def test_a_turn_goes_on_without_a_time_that_cannot_be_read_and_the_log_says_so(
     assert "a hook of codex is left out: user_id" in caplog.text
 
 
-def test_long_words_are_cut_and_kept(stack: Running) -> None:
+def turns_of(name: str, project_id: str = "default", **fields: Any) -> list[dict[str, str]]:
+    """The turns of an event of dana's."""
+    return HookEvent.model_validate(event(name, **fields)).turns(
+        "claude-code", user_id="dana", project_id=project_id
+    )
+
+
+def test_long_words_keep_their_beginning_and_their_end(stack: Running) -> None:
     dana = Assistant(stack)
-    dana.send("UserPromptSubmit", prompt="猫" * MAX_TEXT_BYTES)
-    assert dana.said() == [("user", "猫" * (MAX_TEXT_BYTES // 3))]
+    pasted = "猫" * MAX_TEXT_BYTES
+    dana.send("UserPromptSubmit", prompt=f"A log: {pasted} Our deploy user is called svc-deployer.")
+    [(_, kept)] = dana.said()
+    assert kept.startswith("A log: 猫")
+    assert "猫\n…\n猫" in kept
+    assert kept.endswith("猫 Our deploy user is called svc-deployer.")
+    assert MAX_TEXT_BYTES - 6 <= len(kept.encode()) <= MAX_TEXT_BYTES
+
+
+def test_the_question_at_the_end_of_a_long_prompt_is_asked() -> None:
+    long = HookEvent.model_validate(event("UserPromptSubmit", prompt="x" * MAX_TEXT_BYTES + " Who deploys?"))
+    assert long.question.endswith("x Who deploys?")
+
+
+@examples
+def test_what_nobody_typed_is_no_turn(text: str) -> None:
+    line = {"type": "user", "message": {"role": "user", "content": text}}
+    assert turns_of("SessionEnd", messages=[line]) == turns_of("UserPromptSubmit", prompt=text) == []
+    assert HookEvent.model_validate(event("UserPromptSubmit", prompt=text)).question == ""
+    # An assistant may say these words.
+    assert turns_of("Stop", last_assistant_message=text)
+
+
+def test_a_summary_for_the_assistant_itself_is_no_turn() -> None:
+    line = {"type": "user", "message": {"role": "user", "content": "The talk so far: dana asked."}}
+    assert len(turns_of("PreCompact", messages=[line])) == 1
+    assert turns_of("PreCompact", messages=[{**line, "isCompactSummary": True}]) == []
+
+
+@examples
+def test_words_beside_a_mark_are_a_turn(text: str) -> None:
+    assert [turn["text"] for turn in turns_of("UserPromptSubmit", prompt=text)] == [text]
+
+
+def test_many_marks_are_read_in_a_moment() -> None:
+    text = "<a-b></a-b>" * 50_000
+    assert turns_of("UserPromptSubmit", prompt=text) == []
+    assert len(turns_of("UserPromptSubmit", prompt=text + "!")) == 1
+
+
+def test_a_hook_of_all_projects_keeps_turns_in_the_default_project() -> None:
+    [turn] = turns_of("UserPromptSubmit", "*", prompt="I keep bees.")
+    assert turn.get("project_id", "default") == "default"
+    [turn] = turns_of("UserPromptSubmit", "shop", prompt="I keep bees.")
+    assert turn["project_id"] == "shop"
 
 
 def test_a_wrong_request_is_refused(stack: Running) -> None:
