@@ -42,7 +42,7 @@ _BORDER = re.compile(
     rf"(?:结束|停止|停下|退出|不玩|不演|别玩|别演)[^，。！？\n]{{0,4}}(?:扮演|游戏|演戏|了)|(?:游戏|(?:角色)?扮演)(?:结束|到此为止)|回到现实)|"
     # its beginning: somebody asks for it, or tells who is to be whom
     rf"(?P<play>{_ASKED}(?:{_PLAY}\b(?! (?:is|was|are|games?)\b)|"
-    rf"play (?:pretend|make-?believe|(?:[\w-]+ ){{1,3}}?(?:scene|scenario|roles?|characters?|adventure)\b|"
+    rf"(?:play|act) (?:pretend|make-?believe|(?:[\w-]+ ){{1,3}}?(?:scene|scenario|characters?|adventure)\b|"
     rf"(?:an?|another|this|our) (?:(?!board|card|video)[\w-]+ )?"
     rf"game(?=\W*(?:$|[.,:!?\n])| (?:where|in|with|about|called)\b)))|"
     rf"\blet['’]?s pretend\b|"

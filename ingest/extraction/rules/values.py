@@ -28,14 +28,13 @@ _BIG = rf"(?:{SHORT} )?(?!{SHORT})[A-ZÀ-Þ]"
 _CAP = rf"{_BIG}[\w&-]*(?:['’][A-Z]?\w{{2,}})?"
 _FIRM = rf"{_BIG}[\w'’&-]*"
 _CAPS = rf"{_CAP}(?: {_CAP}){{0,2}}"
-_WORD = r"(?!any ?(?:more|longer)\b)[A-Za-zÀ-ÿ][\w'’+#/-]*"
+# The verb of another clause begins no member of a list: "allergic to nuts and lives in York".
+_VERBS = "|".join(sorted({word for row in rows(table("english.txt")) for word in _verbs(row)}))
+_SAME = rf"(?!(?:and|or) (?:{_VERBS}) )"
+_WORD = rf"(?!any ?(?:more|longer)\b){_SAME}[A-Za-zÀ-ÿ][\w'’+#/-]*"
 _PHRASE = rf"{_WORD}(?: {_WORD}){{0,3}}"
 # Two phrases with a comma alone are no list: "no coffee, doctor's orders".
-# The verb of another clause begins no member: "allergic to nuts and lives in York".
-_VERBS = "|".join(sorted({word for row in rows(table("english.txt")) for word in _verbs(row)}))
-_LIST = (
-    rf"{_PHRASE}(?:(?:, {_PHRASE}){{0,4}},? (?:and|or) (?!(?:{_VERBS}) ){_PHRASE}|(?:, {_PHRASE}){{2,4}})?"
-)
+_LIST = rf"{_PHRASE}(?:(?:, {_PHRASE}){{0,4}},? {_SAME}(?:and|or) {_PHRASE}|(?:, {_PHRASE}){{2,4}})?"
 _WORKPLACE = f"(?:{either('workplace')})"
 _ORG = (
     rf"(?:the )?{_FIRM}(?:(?: | & | of |\.){_FIRM}){{0,4}}(?: {_WORKPLACE})?|"
