@@ -210,7 +210,7 @@ class _WordContext:
         if before in _NAMING or (before in ("is", "name's") and self._names_before(before)):
             return True
         if before in _RELATIVES and self.index > 1 and self.lower[self.index - 2] in _OWNERS:
-            return self.after in _SAYING_WHO
+            return word not in _OWNED and self.after in _SAYING_WHO
         if before in _PLACING:
             return self._is_place(word, self.after)
         # "New York": the second word of a place

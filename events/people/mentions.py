@@ -37,7 +37,7 @@ from events.people.ties import (
     own,
     tie_of,
 )
-from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
+from events.types.cards import FICTION, CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.envelope import Payload
 
 Role = Literal["author", "subject", "quoted", "named"]
@@ -110,8 +110,9 @@ def read_card(payload: Payload) -> Reading:
         return _with_roles(reading, payload.origin, _subjects(payload))
     if isinstance(payload, EventNoted):
         before = "\n".join(said.text for said in payload.before)
-        reading = read(payload.content, before, payload.topics)
-        if payload.before and payload.origin.speaker is not None:
+        told = FICTION not in payload.tags
+        reading = read(payload.content, before, payload.topics) if told else Reading()
+        if told and payload.before and payload.origin.speaker is not None:
             reading = replace(
                 reading, links=(*reading.links, *answered(payload.before[0], payload.origin.speaker))
             )

@@ -17,6 +17,8 @@ PASTED = "pasted"
 """The tag of an episode whose words are mostly pasted data or code."""
 INJECTED = "injected"
 """The tag of an episode whose words are mostly a prompt injection."""
+FICTION = "fiction"
+"""The tag of an episode with role play or fiction. Its words name nobody."""
 EventStatus = Literal["happened", "planned", "wished", "cancelled", "corrected"]
 
 

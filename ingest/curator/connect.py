@@ -15,7 +15,7 @@ from events.language.chinese_script import has_cjk
 from events.language.names import canonical_name, rows
 from events.language.terms import analyse
 from events.people.ties import known_tie, tie_of
-from events.types.cards import INJECTED, PASTED
+from events.types.cards import FICTION, INJECTED, PASTED
 from events.types.relations import Predicate
 from ingest.curator.memory import Memory, MemoryCard, Proposal, relation
 from ingest.curator.statements import Statement, statement, words
@@ -86,7 +86,11 @@ def speaking(memory: Memory) -> list[MemoryCard]:
     return [
         card
         for card in cards
-        if not (card.retracted or card.provenance == "assistant_stated" or {INJECTED, PASTED} & {*card.tags})
+        if not (
+            card.retracted
+            or card.provenance == "assistant_stated"
+            or {FICTION, INJECTED, PASTED} & {*card.tags}
+        )
         and card.kind != "knowledge"
         and card.event_status in (None, "happened")
     ]

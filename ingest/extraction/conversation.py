@@ -13,7 +13,7 @@ from ingest.extraction.extraction_events import extraction_stream
 from ingest.extraction.extractor_port import RecordedTurn
 from ingest.extraction.turn_modes import NO_MODES, RECENT, ModeContext, mode_context
 
-CONTEXT_TURNS = 6
+CONTEXT_TURNS = 20
 """Number of earlier turns of the session that an extractor sees."""
 
 Session = tuple[str, str]  # user, stream

@@ -10,7 +10,7 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
-from ingest.extraction import episodes
+from ingest.extraction import episodes, fiction
 from ingest.extraction.claude.grounding.occurrences import ground_event
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place, same_speaker
 from ingest.extraction.claude.grounding.spoken import SURE, Grounded, as_spoken, content_of, owner_of
@@ -124,7 +124,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> Extraction:
             told += [(at[0], found)] if isinstance(found, EventFound) else []
             refused += card.refused
     problems.sort(key=lambda pair: pair[0])
-    cards, links = _in_order(turns[first:], read, told, problems)
+    cards, links = _in_order(turns[first:], read, told, problems, fiction.played(batch))
     return Extraction(
         cards,
         refused=refused,
@@ -146,10 +146,11 @@ def _in_order(
     read: Sequence[tuple[int, Grounded[CardEvent]]],
     found: Sequence[tuple[int, EventFound]],
     problems: Sequence[tuple[int, ProblemTold]],
+    played: frozenset[str],
 ) -> tuple[tuple[CardEvent, ...], tuple[CardLink, ...]]:
     """Returns the cards by turn, each once, behind the episode of their turn, and their links.
 
-    An attempt with an outcome is a card.
+    An attempt with an outcome is a card. ``played`` are the ids of turns of a role play.
     """
     cards: list[list[Grounded[CardEvent]]] = [[] for _ in turns]
     attempts = [
@@ -165,7 +166,8 @@ def _in_order(
     ordered: list[CardEvent] = []
     links: list[CardLink] = []
     for number, (words, here) in enumerate(zip(turns, cards, strict=True)):
-        ordered += _episode(words, len(here), [event for turn, event in found if turn == number])
+        of_turn = [event for turn, event in found if turn == number]
+        ordered += _episode(words, len(here), of_turn, played=words.turn.turn_id in played)
         for one in here:
             links += [CardLink(len(ordered), to_card, predicate) for predicate, to_card in one.relations]
             ordered.append(one.card)
@@ -242,7 +244,7 @@ def _knowledge(found: KnowledgeFound, quote: QuoteInContext) -> Grounded[Knowled
     return Grounded(card)
 
 
-def _episode(words: TurnWords, cards: int, events: Sequence[EventFound]) -> list[EventNoted]:
+def _episode(words: TurnWords, cards: int, events: Sequence[EventFound], *, played: bool) -> list[EventNoted]:
     """Returns the turn as one episode, without memory blocks. Returns an empty list for small talk.
 
     What the model says of the ``events`` of the turn outweighs what the words of the turn show.
@@ -273,7 +275,7 @@ def _episode(words: TurnWords, cards: int, events: Sequence[EventFound]) -> list
         EventNoted(
             content=content,
             entity=owner_of(turn),
-            tags=read.tags,
+            tags=(*fiction.tags(fiction.spans(turn.text, played=played)[0]), *read.tags),
             origin=origin_of(
                 turn, SourceSpan(turn_id=turn.turn_id, start=start, end=end, text=turn.text[start:end])
             ),

@@ -26,7 +26,7 @@ _RIGHT_ZH = re.compile(
     rf"\W*(?:{_MARK_ZH}[，,！!。：: ]*)*(?:我?不是(?P<o>{_VALUE_ZH})[，, ]*而?)?(?:我?应该是|我是[说指]|我的意思是|是)"
     rf"(?P<v>{_VALUE_ZH})(?:才对|啦|喔|哦|啊)?(?=$|[，,。！!?？；;\s了])"
 )
-_MARKED = re.compile(rf"\W*(?:{_MARK}\b|I meant\b|{_MARK_ZH})", re.IGNORECASE)
+_MARKED = re.compile(rf"\W*(?:{_MARK}\b|I meant?\b|{_MARK_ZH})", re.IGNORECASE)
 _ANNOUNCED = re.compile(rf"\W*+(?:{_MARK}[,.!: -]*+)+$|\W*{_MARK_ZH}\W*$", re.IGNORECASE)
 # "I meant that …", "I meant to call": a clause and no right value.
 _NO_VALUE = re.compile(

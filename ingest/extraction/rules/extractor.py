@@ -12,6 +12,7 @@ from events.types.cards import SourceSpan
 from events.types.migrations import migrated
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
+from ingest.extraction import fiction
 from ingest.extraction.evident_modes import evident_modes
 from ingest.extraction.extractor_port import CardEvent, Extraction, ProblemTold, RecordedTurn, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks
@@ -81,6 +82,8 @@ class _Conversation:
 
     def __init__(self, batch: SessionBatch) -> None:
         self._preceding = batch.preceding
+        self.played = fiction.played(batch)
+        """The ids of the turns that belong to a role play from before them."""
         self._before: dict[str | None, DialogueState] = {}
         self._said: dict[str | None, DialogueState] = {}
 
@@ -103,7 +106,13 @@ class _Conversation:
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
             written = written_out(recorded.turn.text)
-            reader = TurnReader(recorded.turn, partial(past.told, speaker), past.said(speaker), written)
+            reader = TurnReader(
+                recorded.turn,
+                partial(past.told, speaker),
+                past.said(speaker),
+                written,
+                played=recorded.turn.turn_id in self.played,
+            )
             _read_sentences(reader, list(_human_segments(written.text)), [], by_user=True)
         return past.said(speaker)
 
@@ -121,7 +130,7 @@ def _read(
     by_user = turn.role == "user"
     written = written_out(turn.text) if by_user else WrittenOut(turn.text)
     told, said = partial(conversation.told, turn.speaker), conversation.said(turn.speaker)
-    reader = TurnReader(turn, told, said, written)
+    reader = TurnReader(turn, told, said, written, played=turn.turn_id in conversation.played)
     mark = migrated(turn.metadata)
     if mark is not None and mark.notes:
         cards, question = _read_note(turn, mark.user_name, conversation, problems), False

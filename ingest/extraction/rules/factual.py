@@ -4,19 +4,20 @@ import re
 from functools import cached_property
 
 from events.language.forget_requests import requests_to_forget
+from ingest.extraction import fiction
 from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules.sentences import Sentence, simplified
 from ingest.extraction.rules.words import either
 
-# A request to play a role or to write fiction: what follows is no fact of the speaker.
+# A request to suppose something, or to write: what follows is no fact of the speaker.
 _FRAME = re.compile(
-    r"\b(?:role-?[ ]?play|pretend(?:ing)?|imagine|suppose) ?(?:(?:to be|that|you|I|we|it)\b|$)|"
-    r"\blet's (?:say|imagine|pretend)\b|(?:^|[.!?\n] ?|\b(?:please|you|must|should|will) )"
+    r"\b(?:pretend(?:ing)?|imagine|suppose) ?(?:(?:to be|that|you|I|we|it)\b|$)|"
+    r"\blet's (?:say|imagine)\b|(?:^|[.!?\n] ?|\b(?:please|you|must|should|will) )"
     r"(?:act|speak|write|reply|respond|answer) (?:as|like) (?:an?|my|the|if)\b|(?:^|[.!?:;\n] ?|\b(?:please|you|me) )"
     r"(?:write|draft|compose|create|generate|continue|tell me|here's|here is|this is)\b"
     r"[^.!?\n]{0,60}\b(?:stor(?:y|ies)|poems?|songs?|lyrics|dialogues?|novels?|fiction|characters?|letters?|e-?mails?|"
     r"messages?|texts?|samples?|essays?|drafts?)\b|"
-    r"扮演|假装|假设[你我]|想象[你我一]|第一人称|以.{1,12}的(?:口吻|身份|语气|视角)|"
+    r"(?<!角色)扮演|假装|假设[你我]|想象[你我一]|第一人称|以.{1,12}的(?:口吻|身份|语气|视角)|"
     r"(?:写|编|讲|续写|创作|生成|给我|来)[一几个则篇首段][^。！？\n]{0,20}(?:故事|小说|诗|歌词|剧本|对话|笑话|日记|童话)",
     re.IGNORECASE,
 )
@@ -45,7 +46,7 @@ _END = re.compile(r"[.!?。！？\n]")
 
 
 def factual_length(text: str, *, by_user: bool) -> int:
-    """Returns the number of characters before a sentence that announces fiction, and before what a user pastes."""
+    """Returns the number of characters before a request to write or to suppose, and before what a user pastes."""
     plain = text if text.isascii() else simplified(text)
     found = _FRAME.search(plain)
     # A match may begin with the end of the sentence before.
@@ -66,18 +67,28 @@ def dictated(sentence: Sentence, begin: int) -> bool:
 
 
 class FactualText:
-    """The text of a turn. Each search runs at the first question, because few turns have a draft."""
+    """The text of a turn. Each search runs at the first question, because few turns have a draft.
 
-    def __init__(self, text: str, *, by_user: bool) -> None:
+    ``played`` says that the turn belongs to a role play that began before it.
+    """
+
+    def __init__(self, text: str, *, by_user: bool, played: bool = False) -> None:
         self._text = text
         self._by_user = by_user
+        self._played = played
 
     def holds(self, begin: int, stop: int) -> bool:
-        """Returns False for words after an announced fiction, and for a sentence that gives orders to the reader.
+        """Returns False for fiction, for words after a request to write, and for a sentence with orders to the reader.
 
         A request to forget is such an order.
         """
-        return begin < self._length and not any(start < stop and begin < end for start, end in self._orders)
+        left_out = (*self.fiction, *self._orders)
+        return begin < self._length and not any(start < stop and begin < end for start, end in left_out)
+
+    @cached_property
+    def fiction(self) -> list[tuple[int, int]]:
+        """The parts that are role play or fiction."""
+        return fiction.spans(self._text, played=self._played)[0]
 
     @cached_property
     def _length(self) -> int:

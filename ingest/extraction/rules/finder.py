@@ -45,8 +45,11 @@ _PREDICATE = re.compile(
 _BE = frozenset(("'m", "'re", "'s", "am", "is", "are"))
 _HAVE = frozenset(("'ve", "'s", "have", "has"))
 
-# A space ends a clause before another subject, and particles are no part of it: 我叫小雅喔.
-_BORDER_ZH = r"[，,](?!(?:名字|它|牠)?叫|换了)|[；;。！!？?：:\n]| (?=[我你您他她它咱])"
+# A space ends a clause between two characters and before another subject. Particles are no part of it: 我叫小雅喔.
+_BORDER_ZH = (
+    r"(?:[，,]|(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff]))(?!(?:名字|它|牠)?叫|换了)|[；;。！!？?：:\n]|"
+    r" (?=[我你您他她它咱])"
+)
 _CLAUSE_ZH = re.compile(
     rf"(?P<said>(?:(?!{_BORDER_ZH}).)+?)(?:[啦喔哦噢唷耶呢嘛咯喽啰嘞]+|的说)?(?=$|{_BORDER_ZH})"
 )

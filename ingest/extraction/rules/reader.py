@@ -18,7 +18,7 @@ from events.language.life_times import life_time
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
-from ingest.extraction import episodes
+from ingest.extraction import episodes, fiction
 from ingest.extraction.extractor_port import CardEvent, ProblemTold
 from ingest.extraction.rules import corrections, finder, knowledge, plans, problems, wording
 from ingest.extraction.rules.drafts import DialogueState, EventDraft, KnowledgeDraft, KnownState, StateDraft
@@ -38,12 +38,18 @@ class TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
     def __init__(
-        self, turn: TurnRecorded, told: Callable[[], DialogueState], said: DialogueState, written: WrittenOut
+        self,
+        turn: TurnRecorded,
+        told: Callable[[], DialogueState],
+        said: DialogueState,
+        written: WrittenOut,
+        *,
+        played: bool = False,
     ) -> None:
         """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``.
 
         The sentences that the reader gets are those of ``written``, the turn's text with its casual spellings written
-        out. Sources are spans of the turn's own text.
+        out. Sources are spans of the turn's own text. ``played``: the turn belongs to a role play that began before it.
         """
         self._turn = turn
         self._written = written
@@ -57,7 +63,7 @@ class TurnReader:
         self._traditional = turn.timezone in _TRADITIONAL_ZONES or (
             not turn.text.isascii() and simplified(turn.text) != turn.text
         )
-        self._text = FactualText(written.text, by_user=turn.role == "user")
+        self._text = FactualText(written.text, by_user=turn.role == "user", played=played)
         self._clock = clock_of(turn)
         self._seen: set[tuple[str, str, str, str]] = set()
         self._concept: KnowledgeLearned | None = None
@@ -272,7 +278,7 @@ class TurnReader:
         episode = EventNoted(
             content=content,
             entity=self._owner,
-            tags=read.tags,
+            tags=(*fiction.tags(self._text.fiction), *read.tags),
             origin=self._origin_of(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,

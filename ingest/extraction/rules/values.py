@@ -10,10 +10,17 @@ from collections.abc import Callable, Iterator
 from events.language.names import canonical_name
 from events.language.timex.english.words import MONTHS, WEEKDAYS
 from events.language.values import word_set
-from ingest.extraction.rules.words import KEYS, SETS, either
+from ingest.extraction.rules.words import KEYS, SETS, either, rows, table
 
 # Stands for every character of a time expression.
 TIME = "\x01"
+
+
+def _verbs(row: str) -> list[str]:
+    """Returns the words that a pattern row of English may begin with, when it tells of the user or of somebody."""
+    words = re.match(r"[@I] ([a-z'|]+)(?= )", row)
+    return words[1].split("|") if words is not None else []
+
 
 # The full stop of "St. Gallen" ends no name.
 SHORT = r"(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|[A-Z])\."
@@ -21,10 +28,13 @@ _BIG = rf"(?:{SHORT} )?(?!{SHORT})[A-ZÀ-Þ]"
 _CAP = rf"{_BIG}[\w&-]*(?:['’][A-Z]?\w{{2,}})?"
 _FIRM = rf"{_BIG}[\w'’&-]*"
 _CAPS = rf"{_CAP}(?: {_CAP}){{0,2}}"
-_WORD = r"(?!any ?(?:more|longer)\b)[A-Za-zÀ-ÿ][\w'’+#/-]*"
+# The verb of another clause begins no member of a list: "allergic to nuts and lives in York".
+_VERBS = "|".join(sorted({word for row in rows(table("english.txt")) for word in _verbs(row)}))
+_SAME = rf"(?!(?:and|or) (?:{_VERBS}) )"
+_WORD = rf"(?!any ?(?:more|longer)\b){_SAME}[A-Za-zÀ-ÿ][\w'’+#/-]*"
 _PHRASE = rf"{_WORD}(?: {_WORD}){{0,3}}"
 # Two phrases with a comma alone are no list: "no coffee, doctor's orders".
-_LIST = rf"{_PHRASE}(?:(?:, {_PHRASE}){{0,4}},? (?:and|or) {_PHRASE}|(?:, {_PHRASE}){{2,4}})?"
+_LIST = rf"{_PHRASE}(?:(?:, {_PHRASE}){{0,4}},? {_SAME}(?:and|or) {_PHRASE}|(?:, {_PHRASE}){{2,4}})?"
 _WORKPLACE = f"(?:{either('workplace')})"
 _ORG = (
     rf"(?:the )?{_FIRM}(?:(?: | & | of |\.){_FIRM}){{0,4}}(?: {_WORKPLACE})?|"
@@ -106,7 +116,7 @@ _BAD_ZH = re.compile(
     "和与及到来去]|什么|怎么|一起|一样|时候|觉得|知道|有点|一些|几个"
 )
 _NO_PLACE_ZH = re.compile(
-    "[我你他她它这那哪谁吗呢吧么的了很太就都也还不没会想要把被让给对跟]|饭店|酒店|旅馆|民宿|医院|宿舍|附近|一起|隔壁|楼|外面|"
+    "^在|[我你他她它这那哪谁吗呢吧么的了很太就都也还不没会想要把被让给对跟]|饭店|酒店|旅馆|民宿|医院|宿舍|附近|一起|隔壁|楼|外面|"
     "家里|家$|公司|办公|学校|新房|房子|国外|乡下|市区|车上|帐篷|自己|一个|外地|同一|线上|床|桌|路上|网|群|心|年|月|忙|等|看|上班|"
     "工作|研究|准备|[上里下中内外边面前后间]$"
 )
