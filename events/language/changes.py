@@ -82,6 +82,12 @@ def doer(before: str) -> str | None:
     return rest.strip() if _BESIDE.sub(" ", rest).strip() else ""
 
 
+def denies(text: str) -> bool:
+    """True when ``text`` says that something is not so."""
+    head = to_simplified(text[:READ].replace("’", "'"))
+    return bool(_DENIED.search(head) or _NONE.search(head))
+
+
 def values(text: str) -> frozenset[str]:
     """Returns the numbers, days and times of day that ``text`` names, as they are written."""
     head = _mandarin(text[:READ])
@@ -114,6 +120,7 @@ _LED_IN = re.compile(
 )
 _IT = re.compile(r"\b(?:it|them)\b|它")
 _DENIED = re.compile(r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|未|不(?!再|过)|别|差点", re.I)
+_NONE = re.compile(r"\b(?:no|none|neither|without)\b|无|不过敏", re.IGNORECASE)
 _ANY_MORE = re.compile(r"\bany ?more\b|\bany longer\b|[不没][^了]*了", re.IGNORECASE)
 _ONESELF = re.compile(r"\b(?:i|we|me|us|im|ive)\b(?:'\w+)?|我们|咱们|我|咱")
 _REPORTS = re.compile(

@@ -30,6 +30,13 @@ class Beside(Resource):
     retracted: bool = Field(description="the user took the fact back: it never held")
 
 
+class PastFact(Beside, use_attribute_docstrings=True):
+    """A fact of a turn that no longer holds."""
+
+    instead: Absent[str] = None
+    """the fact that holds in its place, if there is one"""
+
+
 class TimeExpression(Resource):
     """Words of a turn that name a time, and the time that they mean on the speaker's clock, at its grain."""
 
@@ -50,6 +57,8 @@ class RecalledCard(AnyCard, use_attribute_docstrings=True):
     """for a card with the words of a turn: what their times mean, such as "next Friday"; absent without any"""
     perhaps_no_longer: Absent[Beside] = None
     """the later words that may have ended what the card says, or the retracted fact of a turn"""
+    past_facts: Absent[list[PastFact]] = None
+    """what no longer holds of the words of the turn, which are this card or beside it; absent without any"""
 
 
 class ChannelReport(Resource):

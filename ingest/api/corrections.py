@@ -8,11 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from events.http.errors import ProblemError, conflict, invalid, missing
+from events.language import timex
+from events.language.changes import denies
 from events.platform.database import Connection
 from events.store.bounds import fault_of
 from events.types.cards import CardOrigin, EventNoted, StateAsserted
 from events.types.envelope import Event, Payload, uuid7
 from events.types.relations import CardsConnected, retraction_of
+from events.types.turn_contract import on_clock
 from ingest.api.authority import TargetCard, origins, refuse_agent, target_card
 from ingest.api.commands import (
     STREAM,
@@ -24,6 +27,9 @@ from ingest.api.commands import (
 )
 from ingest.api.concept_routes import ConceptWords, edit
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
+
+_READ = 4_000
+"""The characters of a content in which a time is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +56,13 @@ def correct(connection: Connection, card_id: UUID, right: Correction, command: C
         card = _present(connection, card_id, command)
         _refuse_taken_back(connection, card_id, card, command)
         if card.gone or card.over:
-            raise conflict(
-                "Not current",
-                "card_id",
-                "the card is superseded, contested or records an end; correct the card that holds now",
+            remedy = (
+                f"the card is superseded; correct the one that holds now (GET /v1/cards/{card_id}/latest), "
+                "or retract this one if it never held"
+                if card.over and not card.gone
+                else "the card is contested or records an end; correct the card that holds now"
             )
+            raise conflict("Not current", "card_id", remedy)
         stated = refuse_agent(connection, card_id, card, command)
         # The event of an overwritten card does not state what the card says now.
         own = max(stated, key=lambda each: (each.event_id == card_id, each.position), default=None)
@@ -150,27 +158,59 @@ def _corrected(
     changed: dict[str, Any] = {
         "origin": _sent_now(first.origin, command),
         "content": _content(card, right),
-        "value": card.value if right.value is None else right.value,
+        "value": right.value or card.value,
         "replaces": None,
     }
     made: StateAsserted | EventNoted
     if isinstance(first, StateAsserted):
-        if right.value is not None:
+        value = right.value or _value_in(right.content or "", card)
+        if value != card.value:
             changed |= dict.fromkeys(("value_hint", "value_at", "value_until", "value_grain"))
+            changed["value"] = value
         if card.effective_at != first.effective_at:
             changed["effective_at"] = card.effective_at
         old = (card.value or "").casefold()
-        tags = tuple(right.value if right.value and tag.casefold() == old else tag for tag in first.tags)
+        tags = tuple(value if tag.casefold() == old else tag for tag in first.tags)
         made = replace(first, **changed, tags=tags, statement="asserted", announced=True)
     elif first.episode:
         raise invalid(
             "card_id", "is the words of a turn, which stay as they were said; correct a fact of the turn"
         )
     else:
+        changed |= _time_in(right.content or "", card, first.origin)
         made = replace(first, **changed, before=(), replaces_event=None)
     if (fault := fault_of(made)) is not None:
         raise invalid("value" if fault.startswith("value") else "content", f"makes no card: {fault}")
     return made
+
+
+def _value_in(content: str, card: TargetCard) -> str:
+    """Returns the value that ``content`` names where the words of the card named theirs, or else all of ``content``."""
+    value = card.value or ""
+    before, named, after = card.content.partition(value) if value else ("", "", "")
+    denied = denies(content) and not denies(card.content)
+    if not denied and value and value.casefold() in content.casefold():
+        return value
+    if denied or not named or not (content.startswith(before) and content.endswith(after)):
+        return content
+    return content[len(before) : len(content) - len(after)].strip(" .。") or content
+
+
+def _time_in(content: str, card: TargetCard, said: CardOrigin) -> dict[str, Any]:
+    """Returns the time that ``content`` names and the card does not, as on the day of the card's words, or nothing."""
+    day = on_clock(said.said_at, said.time_zone)
+    known = {one.text.casefold() for one in timex.find(card.content[:_READ], day)}
+    for one in timex.find(content[:_READ], day):
+        if one.start is not None and not one.vague and one.text.casefold() not in known:
+            return {
+                "occurred_at": one.start,
+                "occurred_until": one.through or one.end,
+                "occurred_at_hint": one.text,
+                "time_grain": one.grain,
+                "time_resolved": True,
+                "alternative_at": one.alternative,
+            }
+    return {}
 
 
 def _content(card: TargetCard, right: Correction) -> str:

@@ -299,6 +299,8 @@ CREATE INDEX cards_concept ON cards (user_id, project_id, entity, concept_key, e
 CREATE INDEX cards_entity ON cards (user_id, project_id, entity, effective_at) WHERE kind = 'state' AND superseded_at IS NULL;
 CREATE INDEX cards_effective ON cards (user_id, effective_at) WHERE kind = 'state';
 CREATE INDEX cards_caused_by ON cards (user_id, caused_by) WHERE kind = 'state';
+-- Few cards are retracted. The turns that hold their words say so.
+CREATE INDEX cards_retracted ON cards (user_id) WHERE retracted;
 CREATE INDEX cards_pinned ON cards (user_id) WHERE kind = 'knowledge' AND pinned;
 -- Most cards are events. The cards of another kind are read without them, in the order of pages.
 CREATE INDEX cards_kinds ON cards (user_id, kind, card_id) WHERE kind <> 'event';

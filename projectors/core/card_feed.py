@@ -6,6 +6,7 @@ from uuid import UUID
 from events.core.feed import CardValue, Trust
 from events.core.places import APPEND, place_of
 from events.core.schema import DYNAMIC
+from events.language.changes import denies
 from events.language.frequencies import with_frequency
 from events.platform.modes import GENERAL_MODE
 from events.types.cards import StateAsserted
@@ -106,7 +107,10 @@ def _tells(period: ValidPeriod) -> bool:
     over = period.superseded_at is not None and (
         period.superseded_at <= period.effective_at or period.first.state.effective_until is not None
     )
-    return not (over or period.retracted or period.contested or period.ended)
+    said = period.latest.state
+    # A correction in words that name no value has the words as its value.
+    denied = said.value == said.content and denies(said.content)
+    return not (over or period.retracted or period.contested or period.ended or denied)
 
 
 def _value_of(period: ValidPeriod) -> CardValue:

@@ -76,7 +76,7 @@ def _is_named(card: Card, at: datetime) -> bool:
     """
     if card.kind == "state" and at == card.said_at:
         return False
-    return bool(card.time_resolved) or at != card.said_at
+    return bool(card.time_resolved)
 
 
 def _alternative(card: Card, other: datetime) -> str:

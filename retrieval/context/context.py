@@ -25,7 +25,7 @@ from projectors.cards.card import Card
 from retrieval.cards.card_times import plan_of, time_expressions, times_of
 from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.token_estimate import count_tokens
-from retrieval.context.turn_words import EXCERPT, best_sentences, turn_words
+from retrieval.context.turn_words import EXCERPT, best_sentences, newer_words, turn_words
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
 _STABLE = "core"
@@ -34,8 +34,6 @@ _REFERENCES = "references"
 _PROBLEMS = "problems"
 _INSIGHTS = "insights"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_NEWER = 120
-"""The characters of the later words that stand beside a card which perhaps no longer holds."""
 _LEADING = 5
 """The first cards, whose turn words count as part of the card. Words of later turns take what room is left."""
 _SHORT_CARD = 60
@@ -325,9 +323,7 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
         attributes["old"] = told_day(card.last_verified, zone_of(card.time_zone))
         if attributes.get("said") == attributes["old"]:
             del attributes["said"]
-    if found.perhaps_no_longer is not None:
-        what = "retracted" if found.perhaps_no_longer.retracted else "perhaps no longer"
-        attributes["newer"] = f"{what}: {_in_short(found.perhaps_no_longer.content)}"
+    attributes["newer"] = newer_words(found.perhaps_no_longer, found.past_facts if card.episode else ())
     attributes["by"] = None if speaker is None or speaker.casefold() in content else speaker
     return _Element(
         card_id=found.card_id,
@@ -343,12 +339,10 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
 def _turn(found: CardAnswer, room: int) -> str:
     """Returns what the card's turn adds to it in at most ``room`` tokens: what else was read from it, and its words."""
     also, said = turn_words(found, room) if found.beside else ("", "")
-    return (f"<also>{_text(also)}</also>" if also else "") + (f"<turn>{_text(said)}</turn>" if said else "")
-
-
-def _in_short(words: str) -> str:
-    one_line = " ".join(words.split())
-    return one_line if len(one_line) <= _NEWER else one_line[:_NEWER].rstrip() + "…"
+    past = _attributes({"newer": None if found.card.episode else newer_words(None, found.past_facts)})
+    return (f"<also>{_text(also)}</also>" if also else "") + (
+        f"<turn{past}>{_text(said)}</turn>" if said else ""
+    )
 
 
 def _speaker(found: CardAnswer) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from events.language.chinese_script import to_simplified
 from events.language.terms import analyse
+from events.resources.recall import Beside, PastFact
 from retrieval.context.token_estimate import count_tokens
 from retrieval.recall.answer import CardAnswer
 
@@ -12,6 +13,8 @@ EXCERPT = 80
 """The tokens of an excerpt of a turn."""
 LONG_TURN = 80
 """The tokens of a long turn, which a prompt may shorten to some of its sentences."""
+_NEWER = 120
+"""The characters of the later words that stand beside a card which perhaps no longer holds."""
 _LONGEST = 4000  # characters that are looked at
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))+(?:[.!?。！？]+[\"'”’」』)）]*|\n|$)")
 _WORD = re.compile(
@@ -45,6 +48,23 @@ def turn_words(answer: CardAnswer, room: int = EXCERPT) -> tuple[str, str]:
         words.append(sentence)
         shown, heard, room = f"{shown}\n{plain}", heard | new, room - cost
     return " ".join(also), " ".join(said)
+
+
+def newer_words(later: Beside | None, past: Sequence[PastFact]) -> str | None:
+    """Returns what later words say of a card, and what no longer holds of the turn, or None. A fact is told once."""
+    told = []
+    if later is not None:
+        told.append(f"{'retracted' if later.retracted else 'perhaps no longer'}: {_in_short(later.content)}")
+    for each in past:
+        if later is None or later.content not in (each.content, each.instead):
+            now = f", now: {_in_short(each.instead)}" if each.instead else ""
+            told.append(f"{'retracted' if each.retracted else 'no longer'}: {_in_short(each.content)}{now}")
+    return "; ".join(told) or None
+
+
+def _in_short(words: str) -> str:
+    one_line = " ".join(words.split())
+    return one_line if len(one_line) <= _NEWER else one_line[:_NEWER].rstrip() + "…"
 
 
 def best_sentences(text: str, asked: Mapping[str, float], room: int = LONG_TURN) -> str:

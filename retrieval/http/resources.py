@@ -75,6 +75,8 @@ def _answering(card: CardAnswer) -> RecalledCard:
         fields["times"] = list(times)
     if card.perhaps_no_longer is not None:
         fields["perhaps_no_longer"] = card.perhaps_no_longer
+    if card.past_facts:
+        fields["past_facts"] = list(card.past_facts)
     return RecalledCard.unchecked(fields)
 
 

@@ -6,8 +6,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 import orjson
 
+from events.resources.recall import Beside, PastFact
 from events.types.json_values import JsonObject
 from retrieval.context.token_estimate import count_tokens
+from retrieval.context.turn_words import newer_words
 from retrieval.mcp.memory import RefusedError
 
 DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS = 8_000, 200, 25_000
@@ -117,7 +119,12 @@ def _card(card: JsonObject, *, titles: bool) -> str:
     if titles:
         short = content if len(content) <= _TITLE else content[:_TITLE] + "…"
         return f"<{kind} id={quoteattr(card['card_id'])}>{escape(short)}</{kind}>"
-    newer = card.get("perhaps_no_longer")
+    later = card.get("perhaps_no_longer")
+    past = [PastFact.model_validate(each) for each in card.get("past_facts", ())]
+    newer = newer_words(
+        None if later is None else Beside.model_validate(later), past if card.get("episode") else ()
+    )
+    of_turn = "" if card.get("episode") or not past else f" newer={quoteattr(str(newer_words(None, past)))}"
     named = {
         "id": card["card_id"],
         "when": card.get("when"),
@@ -127,13 +134,13 @@ def _card(card: JsonObject, *, titles: bool) -> str:
         "by": card.get("speaker"),
         "from": None if card["provenance"] == "user_stated" else card["provenance"],
         "old": "ask whether it still holds" if card.get("aging") or card.get("outdated") else None,
-        "newer": f"{'retracted: ' * bool(newer.get('retracted'))}{newer['content']}" if newer else None,
+        "newer": newer,
         "turns": " ".join(card["turn_ids"]),
     }
     told = "".join(f" {name}={quoteattr(str(value))}" for name, value in named.items() if value)
     # The card of a turn that was found best need not be the one with the answer.
     beside = "".join(
-        f"<turn>{escape(each['content'])}</turn>"
+        f"<turn{of_turn}>{escape(each['content'])}</turn>"
         if each["episode"]
         else f"<also>{escape(each['content'])}</also>"
         for each in card.get("beside", ())

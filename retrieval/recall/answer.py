@@ -8,7 +8,7 @@ from uuid import UUID
 from events.insights import Insight
 from events.modes.registry import UNDECLARED, Modes
 from events.resources.cards import Contradiction
-from events.resources.recall import Beside, ChannelPlace, ChannelReport
+from events.resources.recall import Beside, ChannelPlace, ChannelReport, PastFact
 from projectors.cards.card import Card
 
 MOST_BESIDE = 3
@@ -22,7 +22,8 @@ class CardAnswer:
 
     ``aging`` and ``outdated`` say that the card is old at the time of the question. ``time_passed`` says that the time
     of a planned event has passed by then, and nobody said that it happened. ``beside`` are other cards of the same
-    turn. ``perhaps_no_longer`` holds the later words that may have ended what the card says.
+    turn. ``perhaps_no_longer`` holds the later words that may have ended what the card says. ``past_facts`` no longer
+    hold, and the words of the turn that are shown still say them.
     """
 
     card: Card
@@ -34,6 +35,7 @@ class CardAnswer:
     time_passed: bool = False
     beside: Sequence[Beside] = ()
     perhaps_no_longer: Beside | None = None
+    past_facts: Sequence[PastFact] = ()
 
     @property
     def card_id(self) -> UUID:
@@ -86,6 +88,11 @@ def short(card: Card) -> Beside:
         episode=card.episode or False,
         retracted=card.retracted,
     )
+
+
+def past_fact(card: Card, instead: Card | None) -> PastFact:
+    """Returns a fact that no longer holds, with the one that took its place."""
+    return PastFact(**short(card).model_dump(), instead=None if instead is None else instead.content)
 
 
 def without_words(

@@ -12,6 +12,7 @@ from psycopg.sql import SQL, Composed, Identifier
 from events.language.terms import analyse, term_keys
 from events.platform.database import statement
 from events.platform.failures import RETRY_S
+from events.resources.recall import PastFact
 from events.types.records import record
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
@@ -22,8 +23,9 @@ from retrieval.channels.channel import found_rows
 from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
+from retrieval.recall.answer import past_fact
 from retrieval.recall.fusion import Evidence
-from retrieval.recall.judging import CardResolution, Dispute, Judging
+from retrieval.recall.judging import CardResolution, Dispute, Judging, past_facts
 from retrieval.recall.overview import registered
 from retrieval.recall.ranking.features import is_asked_for
 
@@ -103,6 +105,25 @@ class CardResolver:
             found = await (await _asked(connection, _EPISODE, _EPISODES, values)).fetchall()
         return {episode.of_card: episode for episode in found if scope.admits(episode)}
 
+    async def past_facts(
+        self, question: Question, scope: Scope, episodes: Sequence[UUID]
+    ) -> dict[UUID, list[PastFact]]:
+        """Returns what no longer holds of the turns of these episodes (``judging.py``), and nothing of a past fold."""
+        if not episodes or scope.known_at is not None:
+            return {}
+        values = {"user_id": scope.user_id, "cards": list(episodes), "at": question.now}
+        async with self._pool.connected(scope.user_id, RETRY_S) as connection:
+            asked = await connection.execute(statement(_PACKAGE, "past_facts"), values)
+            if not (of_turns := await asked.fetchall()):
+                return {}
+            facts = sorted({fact for _, fact in of_turns})
+            asked_edges = await _edges(connection, scope, facts, history=False, implied=(False, True))
+            edges = await asked_edges.fetchall()
+            named = {*facts, *episodes, *(edge.from_card for edge in edges)}
+            known = by_id(await (await _cards(connection, scope, sorted(named))).fetchall())
+        found = past_facts(of_turns, known, edges, question, scope)
+        return {episode: [past_fact(*each) for each in told] for episode, told in found.items()}
+
     async def resolve(
         self,
         question: Question,
@@ -154,7 +175,7 @@ class CardResolver:
             # A fact that no later one took the place of has no chain.
             of_turns = [(episode, state, retracted) for episode, state, retracted, _ in states_of_turns]
             if chained := [*chained, *(state for _, state, _, superseded in states_of_turns if superseded)]:
-                asked_edges = await _edges(connection, scope, chained, history=history, implied=True)
+                asked_edges = await _edges(connection, scope, chained, history=history, implied=(True,))
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
@@ -231,7 +252,7 @@ async def _edges(
     cards: Sequence[UUID],
     *,
     history: bool,
-    implied: bool = False,
+    implied: tuple[bool, ...] = (False,),
 ) -> AsyncCursor[RelationEdge]:
     """The edges of these cards and of the cards they lead to, stated or ``implied``.
 
@@ -249,9 +270,9 @@ async def _edges(
             "cards": list(cards),
             "predicates": list(_PREDICATES),
             "chains": list(SUPERSEDING),
-            "implied": [implied],
+            "implied": list(implied),
             "known_at": scope.known_at,
-            "older": history or not implied,
+            "older": history or True not in implied,
             "visited": visited,
             "followed": followed,
             "limit": 2 * followed,

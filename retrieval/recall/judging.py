@@ -50,6 +50,43 @@ class CardResolution:
     finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
 
 
+def past_facts(
+    of_turns: Sequence[tuple[UUID, UUID]],
+    known: Mapping[UUID, Card],
+    edges: Sequence[RelationEdge],
+    question: Question,
+    scope: Scope,
+) -> dict[UUID, list[tuple[Card, Card | None]]]:
+    """Returns the facts of some turns that no longer hold, each with the fact in its place, by the episode of the turn.
+
+    ``of_turns`` has retracted and superseded facts. A retracted fact never held. A superseded one counts when the
+    question is about now, and when another turn tells its successor.
+    """
+    edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
+    chains = Chains(edges)
+    corrected = {edge.to_card: edge.from_card for edge in edges if _replaces(edge, known)}
+
+    def begun(card: UUID) -> datetime | None:
+        one = known[card]
+        counts = not (one.retracted or one.contested) and one.begun is not None and one.begun <= question.now
+        return one.begun if counts else None
+
+    found: dict[UUID, list[tuple[Card, Card | None]]] = {}
+    for episode, fact in of_turns:
+        if not {episode, fact} <= known.keys():
+            continue  # it was folded anew since
+        last, wrong = fact, known[fact]
+        while known[last].retracted and last in corrected:
+            last = corrected[last]
+        right = known[chains.latest(last, begun)[-1]]
+        elsewhere = right.content != wrong.content and not set(right.turn_ids) & set(known[episode].turn_ids)
+        # What ended the fact tells it, too, and holds at no instant.
+        told = elsewhere and replace(scope, kinds=(right.kind,), valid_from=None).admits(right)
+        if wrong.retracted or (told and question.intent in ("present", "list")):
+            found.setdefault(episode, []).append((wrong, right if told else None))
+    return found
+
+
 class Judging:
     """The cards of one question while their reasons are collected. ``out`` says why a card does not answer.
 
@@ -246,9 +283,16 @@ def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
 
 def _corrects(edge: RelationEdge, known: Mapping[UUID, Card]) -> bool:
     """True when a fact stands in the place of another one that was never true."""
+    return _replaces(edge, known) and not known[edge.from_card].retracted
+
+
+def _replaces(edge: RelationEdge, known: Mapping[UUID, Card]) -> bool:
+    """True when a fact took the place of another one that was never true. It may itself be retracted by now."""
     newer, older = known[edge.from_card], known[edge.to_card]
-    same = (newer.entity, newer.concept_key) == (older.entity, older.concept_key)
-    return edge.predicate == "retracts" and same and not newer.retracted
+    return edge.predicate == "retracts" and (newer.entity, newer.concept_key) == (
+        older.entity,
+        older.concept_key,
+    )
 
 
 def _dispute(dispute: Dispute, known: Mapping[UUID, Card]) -> Contradiction:

@@ -86,6 +86,22 @@ FROM cards.cards e
 JOIN cards.cards s ON s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
 WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode AND NOT s.contested;
 
+-- name: past_facts
+-- The facts of the turn of each of these episodes that were never true, or that another one superseded by the instant `at`.
+SELECT e.card_id, fact.card_id
+FROM cards.cards e
+CROSS JOIN LATERAL (
+    SELECT s.card_id FROM cards.cards s
+    WHERE s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
+      AND s.superseded_at <= %(at)s AND NOT (s.ended OR s.contested OR s.retracted)
+    UNION ALL
+    SELECT r.card_id FROM cards.cards r
+    WHERE r.user_id = e.user_id AND r.retracted AND r.project_id = e.project_id AND r.turn_ids && e.turn_ids
+      AND r.episode IS NOT TRUE
+) fact
+WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode
+ORDER BY e.card_id, fact.card_id;
+
 -- name: unprojected_events
 -- The turns and card events of one user above the checkpoints, the newest first. Without any, one row without an event.
 -- The query reads at most `depth` events of the partition, by its primary key. Events of other users cost no more than

@@ -218,6 +218,23 @@ class Recall:
                     places[hit.card_id][name] = ChannelPlace.unchecked(told)
         wordless = without_words(chosen, ranking.beside, cards)
         episodes = await _with_retry(lambda: self.resolver.episodes(scope, wordless))
+        others = {
+            card.card_id: [
+                *(each for each in resolution.conditions.get(card.card_id, ()) if each.card_id not in places),
+                *([episodes[card.card_id]] if card.card_id in episodes else []),
+                *(cards[other] for other in ranking.beside.get(card.card_id, ())),
+            ]
+            for card in chosen
+        }
+        shown = {
+            card.card_id: [each.card_id for each in (card, *others[card.card_id]) if each.episode]
+            for card in chosen
+        }
+        past = await _with_retry(
+            lambda: self.resolver.past_facts(
+                question, scope, [turn for turns in shown.values() for turn in turns]
+            )
+        )
         insights, unread = await self._concluded(found, ask)
         explain = None
         if ask.explain:
@@ -230,19 +247,15 @@ class Recall:
             card_id, stood = card.card_id, as_it_stood(card, now)
             later = ranking.newer.get(card_id)
             newer = resolution.retracted.get(card_id) if later is None else cards.get(later)
-            others = [
-                *(each for each in resolution.conditions.get(card_id, ()) if each.card_id not in places),
-                *([episodes[card_id]] if card_id in episodes else []),
-                *(cards[other] for other in ranking.beside.get(card_id, ())),
-            ]
             answers.append(
                 CardAnswer(
                     card=stood,
                     score=place.score,
                     channels=places[card_id],
                     pending=card_id in overlaid.pending,
-                    beside=beside(card, others),
+                    beside=beside(card, others[card_id]),
                     perhaps_no_longer=None if newer is None or newer.card_id == card_id else short(newer),
+                    past_facts=[fact for turn in shown[card_id] for fact in past.get(turn, ())],
                     aging=aging(stood, now),
                     outdated=outdated(stood, now),
                     time_passed=time_passed(stood, now),

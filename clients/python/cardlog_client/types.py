@@ -1045,6 +1045,7 @@ class RecalledCard(TypedDict):
     beside: list[Beside]
     times: NotRequired[list[TimeExpression]]
     perhaps_no_longer: NotRequired[Beside]
+    past_facts: NotRequired[list[PastFact]]
 
 
 class RecordedTurn(TypedDict):
@@ -1496,6 +1497,12 @@ class MemoryReverted(MemoryChanged):
     """What a reversion did."""
 
     patch: list[dict[str, Any]]
+
+
+class PastFact(Beside):
+    """A fact of a turn that no longer holds."""
+
+    instead: NotRequired[str]
 
 
 class ProblemHistory(Problem):

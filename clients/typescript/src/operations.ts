@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * dfe8f184a37a2970ac6ab5541fc7269a8a168dc53f0387decda917b120fe02d5
+ * 779cec4731973af89fc6527becb5ca97185cb62f98a698bf8844ee08f7d51eb0
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -2316,6 +2316,20 @@ export interface components {
             /** @description true when there are more than the limit */
             more: boolean;
         };
+        /** @description A fact of a turn that no longer holds. */
+        PastFact: {
+            /** Format: uuid */
+            card_id: string;
+            /** @enum {string} */
+            kind: "state" | "event" | "knowledge" | "reference";
+            content: string;
+            /** @description the content is the words of the turn */
+            episode: boolean;
+            /** @description the user took the fact back: it never held */
+            retracted: boolean;
+            /** @description the fact that holds in its place, if there is one */
+            instead?: string;
+        };
         /** @description The people of a user, the last mentioned first, with the proposals that wait. */
         PeoplePage: {
             people: components["schemas"]["Person"][];
@@ -2696,6 +2710,8 @@ export interface components {
             times?: components["schemas"]["TimeExpression"][];
             /** @description the later words that may have ended what the card says, or the retracted fact of a turn */
             perhaps_no_longer?: components["schemas"]["Beside"];
+            /** @description what no longer holds of the words of the turn, which are this card or beside it; absent without any */
+            past_facts?: components["schemas"]["PastFact"][];
         };
         /** @description A turn as the app pushed it. ``mode`` is the mode that the app gave, if any. */
         RecordedTurn: {

@@ -137,6 +137,10 @@ def lines_of(answer: JsonObject, *, ids: bool = False) -> list[str]:
         lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]")
         lines += [f"{'':<9} {card['card_id']}"] if ids else []
         lines += [f"{'':<9} “{each['content']}”" for each in card.get("beside", ()) if each["episode"]]
+        for each in card.get("past_facts", ()):
+            now = f", now: {each['instead']}" if "instead" in each else ""
+            what = "retracted" if each["retracted"] else "no longer"
+            lines.append(f"{'':<9} {what}: {each['content']}{now}")
     lines += [
         f"insight   {each['content']}   [inferred from {counted(len(each['sources']), 'card')}]"
         for each in answer.get("insights", ())

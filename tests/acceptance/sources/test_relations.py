@@ -1,11 +1,15 @@
 """Relations between facts: a wrong one buries nothing, and a turn whose fact is over says so."""
 
+import re
 from typing import Any
 
 from tests.support.person import Person
 from tests.support.stack import Running
 
 NOW = "2026-06-01T00:00:00Z"
+_SHOWN = re.compile(
+    r'<(?:turn|event)(?: n="\d+")?(?: (?!newer)\w+="[^"]*")*(?: newer="([^"]*)")?[^>]*>([^<]*)'
+)
 
 
 def say(person: Person, *texts: tuple[str, str]) -> None:
@@ -99,6 +103,64 @@ def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(
     assert 'newer="retracted: Works at Acme"' in turn
     [card] = [each for each in person.recall("where do I work?") if "Acme" in each["content"]]
     assert card["perhaps_no_longer"]["retracted"] is True
+
+
+def test_a_correction_that_denies_a_fact_takes_it_out_of_the_core_document(person: Person) -> None:
+    say(person, ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "I live in Peckham."))
+    [peanuts] = person.cards(kind="state", concept_key="allergy")
+    [home] = person.cards(kind="state", concept_key="residence")
+    sent(person, f"cards/{peanuts['card_id']}/correct", content="Is NOT allergic to peanuts")
+    sent(person, f"cards/{home['card_id']}/correct", content="Lives in Camberwell")
+    assert "peanuts" not in document(person).casefold()
+    assert "Camberwell" in document(person)
+    assert "Peckham" not in document(person)
+    assert prompt(person, "what am I allergic to?")[0].endswith("Is NOT allergic to peanuts</state>")
+
+
+def test_a_turn_names_its_facts_that_no_longer_hold_wherever_its_words_are_shown(person: Person) -> None:
+    """The other facts of the turn hold, and the turn may answer them."""
+    person.say(
+        "My name is Mia. I'm vegan. I live in Leeds. I work at Acme.",
+        "I love hiking.",
+        said_at="2026-03-01T09:00:00Z",
+    )
+    asked = ("am I vegan?", "where do I live?", "where do I work?")
+
+    def marks(query: str) -> list[str]:
+        """Returns the marks on the words of the turn."""
+        text = person.context(query, as_of=NOW)["text"]
+        return [mark for mark, words in _SHOWN.findall(text) if "vegan" in words]
+
+    assert [marks(query) for query in asked] == [[""]] * 3
+    [vegan] = person.cards(kind="state", concept_key="diet")
+    edge = sent(person, f"cards/{vegan['card_id']}/retract")
+    retracted = f"retracted: {vegan['content']}"
+    assert [marks(query) for query in asked] == [[retracted]] * 3
+
+    [leeds] = person.cards(kind="state", concept_key="residence")
+    sent(person, f"cards/{leeds['card_id']}/correct", value="Ilkley")
+    person.say("I moved to York.", said_at="2026-04-01T09:00:00Z")
+    person.say("I no longer work at Acme.", said_at="2026-04-02T09:00:00Z")
+    [mark] = marks("am I vegan?")
+    assert sorted(mark.split("; ")) == [
+        "no longer: Works at Acme, now: No longer works at Acme",
+        retracted,
+        "retracted: Lives in Leeds, now: Lives in York",
+    ]
+    [turn] = [card for card in person.recall("am I vegan?") if "past_facts" in card]
+    past = {each["content"]: (each["retracted"], each.get("instead")) for each in turn["past_facts"]}
+    assert past[vegan["content"]] == (True, None)
+    assert past["Works at Acme"] == (False, "No longer works at Acme")
+    # The words were right before they were past. What was retracted never was.
+    [mark] = [
+        mark
+        for mark, words in _SHOWN.findall(person.context("am I vegan?", as_of="2026-03-20T00:00:00Z")["text"])
+        if "vegan" in words
+    ]
+    assert "no longer" not in mark
+    assert retracted in mark
+    sent(person, f"relations/{edge['event_id']}/withdraw", reason="it is right")
+    assert all(retracted not in mark for mark in marks("am I vegan?"))
 
 
 def test_a_turn_is_past_too_where_no_states_are_asked_for(person: Person) -> None:

@@ -143,7 +143,9 @@ function Question({ route }: { route: Route }) {
 }
 
 function Answered({ card, user, place, number }: { card: Recalled; user: string; place?: Place; number: number }) {
-  const newer = card.perhaps_no_longer;
+  const later = card.perhaps_no_longer;
+  // The words of the turn still say a past fact. `later` is such a fact, when all facts of the turn were taken back.
+  const past = "episode" in card && card.episode ? (card.past_facts ?? []).filter((each) => each.card_id !== later?.card_id) : [];
   return (
     <li class="card">
       <a class="content" href={to("card", { user, id: card.card_id })}>
@@ -153,14 +155,14 @@ function Answered({ card, user, place, number }: { card: Recalled; user: string;
         <Standing card={card} />
         {card.times?.map(({ words, time }) => <span key={words}>{words}: {time}</span>)}
       </p>
-      {newer && (
-        <p class="notice">
-          {t(newer.retracted ? "The user took this back:" : "Later words may have ended this:")}{" "}
-          <a href={to("card", { user, id: newer.card_id })}>
-            <Words text={newer.content} most={200} />
+      {[...(later ? [later] : []), ...past].map((each) => (
+        <p class="notice" key={each.card_id}>
+          {t(each.retracted ? "The user took this back:" : each === later ? "Later words may have ended this:" : "This no longer holds:")}{" "}
+          <a href={to("card", { user, id: each.card_id })}>
+            <Words text={each.content} most={200} />
           </a>
         </p>
-      )}
+      ))}
       <p class="facts">
         {Object.entries(card.channels).map(([name, found]) => (
           <span class="channel" key={name} title={`${found.score}`}>

@@ -90,6 +90,7 @@ export const TABLE = {
   "The present value stays in the history, and you can go back to it.": ["目前的值會留在歷史中，可以再回到它。", "当前的值会留在历史中，可以再回到它。"],
   "“fields of the op” must be a JSON object, such as {example}.": ["「操作欄位」必須是 JSON 物件，例如 {example}。", "“操作字段”必须是 JSON 对象，例如 {example}。"],
   "Later words may have ended this:": ["之後的話可能已使它失效：", "之后的话可能已使它失效："],
+  "This no longer holds:": ["這已不再成立：", "这已不再成立："],
   "The user took this back:": ["使用者已收回：", "用户已收回："],
   "These cards will count as never true. An earlier value of a fact holds again. You can restore each card.": ["這些卡片將視為從未成立，較早的值會恢復有效。每張卡片都可以還原。", "这些卡片将视为从未成立，较早的值会恢复有效。每张卡片都可以还原。"],
   "This browser keeps no secure cookie over plain http. Use https, or Chromium or Firefox on this machine.": ["此瀏覽器在 http 下不保存安全 Cookie。請使用 https,或在本機使用 Chromium 或 Firefox。", "此浏览器在 http 下不保存安全 Cookie。请使用 https,或在本机使用 Chromium 或 Firefox。"],

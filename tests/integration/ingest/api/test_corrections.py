@@ -1,7 +1,10 @@
 """A corrected or retracted card was never true, until that is undone. An agent does not overrule the user."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
+
+import pytest
 
 from tests.support.conversing import Memory, day, refused
 from tests.support.projectors.folding import rebuild
@@ -109,6 +112,68 @@ def test_an_event_and_a_concept_are_corrected(memory: Memory) -> None:
     assert rebuild(memory.database, verify=True).equal
 
 
+def test_a_corrected_card_has_the_kind_of_time_of_the_wrong_one(memory: Memory) -> None:
+    known: dict[str, Any] = {"time_resolved": True, "time_grain": "day", "effective_at": day(-100)}
+    peckham, acme = (
+        memory.state("residence", "Peckham", day(0)),
+        memory.state("employer", "Acme", day(0), **known),
+    )
+    memory.fold()
+    home = memory.post(f"cards/{peckham}/correct", value="Camberwell")["event_id"]
+    work = memory.post(f"cards/{acme}/correct", value="Ajax")["event_id"]
+    memory.fold()
+    assert memory.get(f"cards/{home}")["when"].startswith("said ")
+    assert memory.get(f"cards/{work}")["when"] == "since 2025-09-27"
+
+
+@pytest.mark.parametrize(
+    ("right", "when"),
+    [
+        ("appointment on Monday 12 January at 9am", "2026-01-12T09:00"),
+        ("appointment tomorrow at noon", "2026-01-06T12:00"),
+        ("appointment with Dr Pillai on Friday 9 January at 10am", "2026-01-09T10:00"),
+        ("appointment with Dr Pillai", "2026-01-09T10:00"),
+    ],
+)
+def test_the_right_words_of_an_event_tell_its_time_as_on_the_day_of_the_wrong_ones(
+    memory: Memory, right: str, when: str
+) -> None:
+    words = "appointment on Friday 9 January at 10am"
+    at = datetime(2026, 1, 9, 10, tzinfo=UTC)
+    known: dict[str, Any] = {
+        "time_resolved": True,
+        "time_grain": "minute",
+        "occurred_until": at + timedelta(minutes=1),
+    }
+    card = memory.event(words, day(0), occurred_at=at, **known)
+    memory.fold()
+    done = memory.post(f"cards/{card}/correct", content=right)
+    memory.fold()
+    assert memory.get(f"cards/{done['event_id']}")["when"] == when
+
+
+@pytest.mark.parametrize(
+    ("wrong", "value", "right", "named"),
+    [
+        ("Lives in Peckham", "Peckham", "Lives in Camberwell", "Camberwell"),
+        ("Lives in Peckham", "Peckham", "lives in Peckham with two cats", "Peckham"),
+        ("Lives in Peckham", "Peckham", "Moves around a lot", "Moves around a lot"),
+        ("Is allergic to nuts", "nuts", "Is NOT allergic to nuts", "Is NOT allergic to nuts"),
+        ("對花生過敏", "花生", "對花生不過敏", "對花生不過敏"),
+        ("對花生過敏", "花生", "對芝麻過敏", "芝麻"),
+    ],
+)
+def test_right_words_without_a_value_keep_no_wrong_value(
+    memory: Memory, wrong: str, value: str, right: str, named: str
+) -> None:
+    card = memory.state("allergy", value, day(0), content=wrong, cardinality="multi_value")
+    memory.fold()
+    done = memory.post(f"cards/{card}/correct", content=right)
+    memory.fold()
+    told = memory.get(f"cards/{done['event_id']}")
+    assert (told["content"], told["value"]) == (right, named)
+
+
 def test_a_retracted_card_was_never_true_until_the_retraction_is_withdrawn(memory: Memory) -> None:
     memory.state("residence", "Oslo", day(0))
     rome, trip = memory.state("residence", "Rome", day(5)), memory.event("We went to Turku", day(3))
@@ -152,10 +217,10 @@ def test_a_card_that_is_not_there_or_not_current_is_not_taken_back(memory: Memor
         refused(memory, f"cards/{uuid4()}/{what}", 404, "card_id", **body)
         refused(memory.of("eve"), f"cards/{rome}/{what}", 404, "card_id", **body)
     refused(memory, f"cards/{rome}/correct", 422, "value")
-    for card in (oslo, contested):
-        assert (
-            refused(memory, f"cards/{card}/correct", 409, "card_id", value="Milan")["title"] == "Not current"
-        )
+    for card, remedy in ((oslo, f"GET /v1/cards/{oslo}/latest"), (contested, "contested")):
+        problem = refused(memory, f"cards/{card}/correct", 409, "card_id", value="Milan")
+        assert problem["title"] == "Not current"
+        assert remedy in problem["detail"]
     memory.post(f"cards/{contested}/retract")
     assert residences(memory, "contested") == []
 

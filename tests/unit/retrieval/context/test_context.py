@@ -195,9 +195,9 @@ def shown(*cards: CardAnswer, contradictions: list[Contradiction] | None = None)
 
 
 def test_old_facts_and_contradictions_are_marked() -> None:
-    old = card(1, aging=True, last_verified=NOW - timedelta(days=200))
+    old = card(1, time_resolved=True, aging=True, last_verified=NOW - timedelta(days=200))
     new, stale = (
-        card(2, content="lives in Porto"),
+        card(2, time_resolved=True, content="lives in Porto"),
         card(3, "knowledge", content="a signed token", outdated=True),
     )
     assert shown(old, new, stale, contradictions=[conflict(old, new)]) == [
