@@ -490,13 +490,21 @@ SELECT EXISTS (
 );
 
 -- name: later_turns
--- The latest turns that hold a word of a fact and were said after it. A word that very many cards hold finds none.
+-- The latest turns that hold one of the words and were said after `after`. A word that very many cards hold finds none, and
+-- neither does a word of weight 0 that `rare` cards hold.
 WITH asked AS MATERIALIZED (
     {selective_terms}
+), named AS MATERIALIZED (
+    SELECT key FROM asked
+    WHERE NOT common AND (weight > 0 OR (
+        SELECT count(*) FROM (
+            SELECT FROM cards.cards c WHERE c.term_keys @> ARRAY[key] AND {of_user} LIMIT %(rare)s
+        ) holder
+    ) < %(rare)s)
 )
 SELECT c.card_id
 FROM cards.cards c
-WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT common) AND {visible_by_key}
+WHERE c.term_keys && (SELECT array_agg(key) FROM named) AND {visible_by_key}
   AND c.kind = 'event' AND c.episode AND c.said_at > %(after)s
 ORDER BY c.said_at DESC, c.card_id
 LIMIT %(limit)s;

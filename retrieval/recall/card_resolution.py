@@ -34,7 +34,8 @@ _PREDICATES = (*SUPERSEDING, "expands", "qualifies", "retracts", "contradicts", 
 _TURNS = 30  # the best episodes, of which it is asked if their facts still hold
 _FACTS = 5  # the facts, and the best cards, whose values are looked up in later turns
 _READ = 200  # characters of a value
-_BRIEF = 8  # words beside those of the question: a turn with no more tells one thing
+_RARE = 4  # cards: a word that fewer hold names a thing
+_BRIEF = 12  # words beside those of the question: a turn with no more tells one thing
 _TERMS = 200  # the own terms of a card that are compared with those of others
 _LATER = 10  # the latest turns that name such a value: one of them may have ended it
 _NEARBY = 200  # the cards at most whose other relations and whose history are read
@@ -179,7 +180,7 @@ class CardResolver:
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
-            later = await _later(connection, question, scope, found, marks, terms)
+            later, answers = await _later(connection, question, scope, found, marks, terms)
             named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
             others: dict[UUID, _FoundCard] = {}
             if missing := sorted(named - found.keys()):
@@ -188,7 +189,8 @@ class CardResolver:
             for card in later.keys() & others.keys():
                 found[card], terms[card] = others[card], frozenset(others[card].terms)
         resolution = Judging(question, scope, found, marks, others, edges).resolution(disputes, of_turns)
-        return replace(resolution, found=looked_up, terms=terms)
+        again = _again(later, answers, found, terms)
+        return replace(resolution, found=looked_up, terms=terms, again=again)
 
     async def _as_known(
         self,
@@ -287,32 +289,56 @@ async def _later(
     found: Mapping[UUID, Card],
     evidence: Mapping[UUID, Evidence],
     terms: Mapping[UUID, frozenset[int]],
-) -> dict[UUID, Evidence]:
-    """Returns the latest turns that name what the best cards answer: the value of a fact, or the words of a brief turn.
+) -> tuple[dict[UUID, Evidence], dict[UUID, frozenset[int]]]:
+    """Returns the latest turns that name what the best cards answer, and the keys of what each of the cards answers.
 
-    They get the votes of these cards, so that they are compared with them, and no more evidence to answer by.
+    That is the value of a fact, or a rare word of a brief turn. The later turns get the votes of these cards, so that
+    they are compared with them, and no more evidence to answer by.
     """
     if scope.known_at is not None or question.intent != "present":
-        return {}
-    named = [card for card in found.values() if is_asked_for(card, question)][:_FACTS]
-    keys = set(term_keys(scope.user_id, analyse(" ".join((fact.value or "")[:_READ] for fact in named))))
+        return {}, {}
+    facts = [card for card in found.values() if is_asked_for(card, question)][:_FACTS]
+    answers = {
+        fact.card_id: frozenset(term_keys(scope.user_id, analyse((fact.value or "")[:_READ])))
+        for fact in facts
+    }
+    weights = dict.fromkeys((key for answer in answers.values() for key in answer), 1.0)
     asked = set(term_keys(scope.user_id, question.weights))
     for card_id in sorted(found, key=lambda card: (-evidence[card].votes, card))[:_FACTS]:
         card, answer = found[card_id], terms.get(card_id, frozenset()) - asked
         if card.episode and card.provenance == "user_stated" and 0 < len(answer) <= _BRIEF:
-            named.append(card)
-            keys |= answer
-    if not keys:
-        return {}
+            answers[card_id] = answer
+            weights = dict.fromkeys(answer, 0.0) | weights
+    if not weights:
+        return {}, {}
     values = {
-        "keys": sorted(keys),
-        "weights": [1.0] * len(keys),
-        "after": min(card.said_at for card in named),
+        "keys": list(weights),
+        "weights": list(weights.values()),
+        "rare": _RARE,
+        "after": min(found[card].said_at for card in answers),
         "limit": _LATER,
     }
     rows = await found_rows(connection, "later_turns", scope, values)
-    votes = Evidence(votes=max(evidence[card.card_id].votes for card in named))
-    return {card: evidence.get(card, Evidence()).joined(votes) for (card,) in rows}
+    votes = Evidence(votes=max(evidence[card].votes for card in answers))
+    return {card: evidence.get(card, Evidence()).joined(votes) for (card,) in rows}, answers
+
+
+def _again(
+    later: Mapping[UUID, Evidence],
+    answers: Mapping[UUID, frozenset[int]],
+    found: Mapping[UUID, Card],
+    terms: Mapping[UUID, frozenset[int]],
+) -> dict[UUID, UUID]:
+    """Returns, for a card, the last later turn of its speaker that names what the card answers."""
+    told = sorted((card for card in later if card in found), key=lambda card: (found[card].said_at, card))
+    return {
+        card: turn
+        for card, answer in answers.items()
+        for turn in told
+        if found[turn].speaker == found[card].speaker
+        and found[turn].said_at > found[card].said_at
+        and not answer.isdisjoint(terms.get(turn, ()))
+    }
 
 
 async def _asked(

@@ -34,7 +34,7 @@ class CardResolution:
     ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
     facts all were retracted, one of them or the fact in its place, and for a turn whose successor is of a kind that is
     not asked for, that card. ``conditions`` has, for a card, those that qualify it and those that it qualifies, and
-    ``finer`` those that expand it. ``found`` are all cards that were looked up. ``left_out`` says why a card does not
+    ``finer`` those that expand it. ``again`` names the last later turn that names what a card answers. ``found`` are all cards that were looked up. ``left_out`` says why a card does not
     answer.
     """
 
@@ -48,6 +48,7 @@ class CardResolution:
     retracted: Mapping[UUID, Card] = field(default_factory=dict)
     conditions: Mapping[UUID, Sequence[Card]] = field(default_factory=dict)
     finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
+    again: Mapping[UUID, UUID] = field(default_factory=dict)
 
 
 def past_facts(

@@ -39,7 +39,7 @@ from retrieval.recall.overlay_result import OverlayResult
 from retrieval.recall.overview import of_each_layer, overview
 from retrieval.recall.ranking.asked import Asked
 from retrieval.recall.ranking.linear import Linear
-from retrieval.recall.ranking.places import Ranking, above_the_coarser, candidates_of, ranked
+from retrieval.recall.ranking.places import Ranking, above_the_coarser, candidates_of, ranked, with_the_later
 from retrieval.recall.reranker import NAME, Reranker
 from retrieval.recall.user_sizes import UserSizes
 
@@ -207,7 +207,8 @@ class Recall:
         question, scope, cards = found.question, found.scope, found.cards
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
         ranking, reports = await self._ranked(found, ask)
-        ranking = replace(ranking, placed=above_the_coarser(ranking.placed, resolution.finer))
+        ordered = with_the_later(ranking.placed, resolution.again, ranking.beside)
+        ranking = replace(ranking, placed=above_the_coarser(ordered, resolution.finer))
         placed = ranking.placed[: ask.k]
         chosen = _credited([each.card for each in placed], ranking.same, cards)
         places: dict[UUID, dict[str, ChannelPlace]] = {card.card_id: {} for card in chosen}
