@@ -490,7 +490,7 @@ SELECT EXISTS (
 );
 
 -- name: later_turns
--- The latest turns that hold one of the words and were said after `after`. A word that very many cards hold finds none, and
+-- The latest turns that hold one of the words and were said after `after`, with these words. A word that very many cards hold finds none, and
 -- neither does a word of weight 0 that `rare` cards hold.
 WITH asked AS MATERIALIZED (
     {selective_terms}
@@ -502,7 +502,7 @@ WITH asked AS MATERIALIZED (
         ) holder
     ) < %(rare)s)
 )
-SELECT c.card_id
+SELECT c.card_id, ARRAY(SELECT key FROM named WHERE key = ANY (c.term_keys))
 FROM cards.cards c
 WHERE c.term_keys && (SELECT array_agg(key) FROM named) AND {visible_by_key}
   AND c.kind = 'event' AND c.episode AND c.said_at > %(after)s

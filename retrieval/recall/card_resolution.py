@@ -180,7 +180,7 @@ class CardResolver:
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
-            later, answers = await _later(connection, question, scope, found, marks, terms)
+            later, naming = await _later(connection, question, scope, found, marks, terms)
             named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
             others: dict[UUID, _FoundCard] = {}
             if missing := sorted(named - found.keys()):
@@ -189,7 +189,7 @@ class CardResolver:
             for card in later.keys() & others.keys():
                 found[card], terms[card] = others[card], frozenset(others[card].terms)
         resolution = Judging(question, scope, found, marks, others, edges).resolution(disputes, of_turns)
-        again = _again(later, answers, found, terms)
+        again = _again(naming, found)
         return replace(resolution, found=looked_up, terms=terms, again=again)
 
     async def _as_known(
@@ -289,8 +289,8 @@ async def _later(
     found: Mapping[UUID, Card],
     evidence: Mapping[UUID, Evidence],
     terms: Mapping[UUID, frozenset[int]],
-) -> tuple[dict[UUID, Evidence], dict[UUID, frozenset[int]]]:
-    """Returns the latest turns that name what the best cards answer, and the keys of what each of the cards answers.
+) -> tuple[dict[UUID, Evidence], dict[UUID, set[UUID]]]:
+    """Returns the latest turns that name what the best cards answer, and for each of the cards those that name it.
 
     That is the value of a fact, or a rare word of a brief turn. The later turns get the votes of these cards, so that
     they are compared with them, and no more evidence to answer by.
@@ -320,25 +320,23 @@ async def _later(
     }
     rows = await found_rows(connection, "later_turns", scope, values)
     votes = Evidence(votes=max(evidence[card].votes for card in answers))
-    return {card: evidence.get(card, Evidence()).joined(votes) for (card,) in rows}, answers
-
-
-def _again(
-    later: Mapping[UUID, Evidence],
-    answers: Mapping[UUID, frozenset[int]],
-    found: Mapping[UUID, Card],
-    terms: Mapping[UUID, frozenset[int]],
-) -> dict[UUID, UUID]:
-    """Returns, for a card, the last later turn of its speaker that names what the card answers."""
-    told = sorted((card for card in later if card in found), key=lambda card: (found[card].said_at, card))
-    return {
-        card: turn
-        for card, answer in answers.items()
-        for turn in told
-        if found[turn].speaker == found[card].speaker
-        and found[turn].said_at > found[card].said_at
-        and not answer.isdisjoint(terms.get(turn, ()))
+    told = {card: evidence.get(card, Evidence()).joined(votes) for card, _ in rows}
+    naming = {
+        card: {turn for turn, keys in rows if not answer.isdisjoint(keys)} for card, answer in answers.items()
     }
+    return told, naming
+
+
+def _again(naming: Mapping[UUID, set[UUID]], found: Mapping[UUID, Card]) -> dict[UUID, UUID]:
+    """Returns, for a card, the last later turn of its speaker that names what the card answers."""
+    again = {}
+    for card, turns in naming.items():
+        own = found[card]
+        later = [found[turn] for turn in turns if turn in found]
+        told = [turn for turn in later if turn.speaker == own.speaker and turn.said_at > own.said_at]
+        if told:
+            again[card] = max(told, key=lambda turn: (turn.said_at, turn.card_id)).card_id
+    return again
 
 
 async def _asked(

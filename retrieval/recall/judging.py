@@ -34,8 +34,8 @@ class CardResolution:
     ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
     facts all were retracted, one of them or the fact in its place, and for a turn whose successor is of a kind that is
     not asked for, that card. ``conditions`` has, for a card, those that qualify it and those that it qualifies, and
-    ``finer`` those that expand it. ``again`` names the last later turn that names what a card answers. ``found`` are all cards that were looked up. ``left_out`` says why a card does not
-    answer.
+    ``finer`` those that expand it. ``again`` names the last later turn that names what a card answers. ``found`` are
+    all cards that were looked up. ``left_out`` says why a card does not answer.
     """
 
     cards: dict[UUID, Card]

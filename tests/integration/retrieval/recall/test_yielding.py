@@ -54,3 +54,28 @@ def test_words_of_another_project_of_another_user_and_of_a_later_time_end_nothin
         assert shipped("Who is my boss?", k=2)["cards"] == recall("Who is my boss?", k=2)["cards"]
     first, second = recall("Who is my boss?", k=2)["cards"]
     assert first["content"] == second["perhaps_no_longer"]["content"] == "Ines quit, and Tom runs everything"
+
+
+def test_a_turn_that_names_the_answer_again_is_shown_below_it(memory: Memory, recall: Recall) -> None:
+    told(memory, 1, "Our courier is Velopak")
+    told(memory, 2, "Velopak got too dear, so Brisk brings the parcels", speaker="Noor")
+    told(memory, 3, "Velopak got too dear, so Ostra brings the parcels")
+    for number in range(4, 40):
+        told(memory, number, f"A courier, number {number}")
+    memory.fold()
+    question = "Which courier is ours?"
+    first, second = recall(question, k=2)["cards"]
+    assert first["content"] == "Our courier is Velopak"
+    assert second["content"] == "Velopak got too dear, so Ostra brings the parcels"
+    [before] = recall(question, k=1, as_of=day(2).isoformat())["cards"]
+    assert before["content"] == first["content"]
+
+
+def test_a_turn_that_shares_a_word_of_many_cards_is_not_moved(memory: Memory, recall: Recall) -> None:
+    told(memory, 1, "Our courier is Velopak of Utrecht")
+    for number in range(2, 40):
+        told(memory, number, f"Utrecht has seen a match {number}")
+        told(memory, 100 + number, f"A courier, number {number}")
+    memory.fold()
+    first, second = recall("Which courier is ours?", k=2)["cards"]
+    assert (first["content"], second["content"][:9]) == ("Our courier is Velopak of Utrecht", "A courier")

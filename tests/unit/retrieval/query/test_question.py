@@ -24,6 +24,21 @@ def test_the_language(text: str, language: str) -> None:
     assert understand(text, NOW).language == language
 
 
+@pytest.mark.parametrize("text", ["do I have judo on Tuesday?", "我週二有柔道課嗎？"])
+def test_a_weekday_without_a_tense_may_be_the_last_or_the_next(text: str) -> None:
+    question = understand(text, NOW)  # a Friday
+    days = [window.start.date().isoformat() for window in question.times if window.start is not None]
+    assert (question.intent, days) == ("present", ["2026-05-05", "2026-05-12"])
+
+
+@pytest.mark.parametrize(
+    "text", ["did I have judo on Tuesday?", "我週二去了柔道課嗎？", "was I away in March?"]
+)
+def test_the_tense_of_a_question_decides_its_time(text: str) -> None:
+    question = understand(text, NOW)
+    assert (question.intent, len(question.times)) == ("past", 1)
+
+
 def test_two_questions_in_one_breath_are_two_parts() -> None:
     question = understand("Where do I work? Also, what is my dog called?", NOW)
     assert len(question.parts) == 2

@@ -335,3 +335,44 @@ def test_the_time_of_a_plan_is_no_part_of_its_topic() -> None:
     assert ended(
         "what is coming up?", plan, episode(2, "The flight to Rome was cancelled.", said_at=LATER)
     ) == {1: 2}
+
+
+def test_a_change_that_names_the_old_answer_ends_it_without_a_word_of_the_topic() -> None:
+    question, old = (
+        "Which plumber do we call?",
+        episode(1, "The plumber that we call is Osvald", said_at=EARLIER),
+    )
+    assert ended(question, old, episode(2, "Osvald stopped, it is Petra these days", said_at=LATER)) == {1: 2}
+    assert ended(question, old, episode(2, "The shop stopped, it is Petra these days", said_at=LATER)) == {}
+
+
+def test_a_change_that_tells_little_else_than_the_topic_stands_above_it() -> None:
+    question, old = "Do I have judo this term?", episode(1, "Signed up for judo in the hall", said_at=EARLIER)
+    for words, places in (
+        ("Judo in the hall is cancelled", [2, 1]),
+        ("Judo has moved a row of fans to tears", [1, 2]),
+    ):
+        newer = episode(2, words, said_at=LATER)
+        assert order(question, old, newer, *OTHERS, shares=(1.0, 0.5, 0.1, 0.1, 0.1, 0.1))[:2] == places
+
+
+def test_a_turn_with_other_words_of_the_question_is_about_another_thing() -> None:
+    cellar = episode(1, "The lamp of the cellar is green", said_at=EARLIER)
+    garage = episode(2, "The lamp of the garage is white now", said_at=LATER)
+    assert ended("Which colour is the lamp of the garage?", cellar, garage) == {}
+    assert ended("Which colour is the lamp of the cellar?", cellar, garage) == {}
+    again = episode(3, "The lamp of the cellar is white now", said_at=LATER)
+    assert ended("Which colour is the lamp of the cellar?", cellar, again) == {1: 3}
+
+
+def test_a_card_with_little_of_the_question_is_about_another_thing() -> None:
+    ladder = episode(1, "We use 4 ladders for the roof", said_at=EARLIER)
+    paint = episode(2, "We use 6 buckets of lime now", said_at=LATER, session_id="another")
+    oil = episode(3, "Linseed oil helps against rust, mould and moss", said_at=EARLIER)
+    assert ended("What do we use against rust, mould and moss?", ladder, paint, oil) == {}
+    assert ended("What do we use?", ladder, paint, oil) == {1: 2}
+
+
+def test_written_cantonese_tells_a_change() -> None:
+    old, newer = episode(1, "我食素", said_at=EARLIER), episode(2, "我冇食素喇", said_at=LATER)
+    assert ended("我食唔食素", old, newer) == {1: 2}
