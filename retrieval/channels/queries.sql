@@ -490,8 +490,8 @@ SELECT EXISTS (
 );
 
 -- name: later_turns
--- The latest turns that hold one of the words and were said after `after`, with these words. A word that very many cards hold finds none, and
--- neither does a word of weight 0 that `rare` cards hold.
+-- The latest turns that hold one of the words and were said after `after`, with these words. A word that very many cards
+-- hold finds none, and neither does a word of weight 0 that `rare` cards hold.
 WITH asked AS MATERIALIZED (
     {selective_terms}
 ), named AS MATERIALIZED (

@@ -59,9 +59,8 @@ class _Importer:
         refers = {position for name in ("turn_positions", "positions") for position in data.get(name) or ()}
         if not refers.isdisjoint(position for position, _ in self._waiting):
             self.flush()
-        said = (
-            data if line["kind"] == "turn" else self._renamed(data)
-        )  # a turn names no event, whatever its words are
+        # A turn names no event, whatever its words are.
+        said = data if line["kind"] == "turn" else self._renamed(data)
         payload = decode(line["type"], line["schema_version"], said)
         payload = _placed(payload, self._positions)
         if self._exported != self._storage_id:
