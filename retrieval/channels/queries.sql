@@ -490,17 +490,17 @@ SELECT EXISTS (
 );
 
 -- name: later_turns
--- The latest turns that hold one of the words and were said after `after`, with these words. A word that very many cards
--- hold finds none, and neither does a word of weight 0 that `rare` cards hold.
+-- The latest turns that hold one of the words and were said after `after`, with these words. One of `keys` that very many
+-- cards hold finds none, and neither does one of `rare_keys` that `rare` cards hold.
 WITH asked AS MATERIALIZED (
     {selective_terms}
 ), named AS MATERIALIZED (
-    SELECT key FROM asked
-    WHERE NOT common AND (weight > 0 OR (
-        SELECT count(*) FROM (
-            SELECT FROM cards.cards c WHERE c.term_keys @> ARRAY[key] AND {of_user} LIMIT %(rare)s
-        ) holder
-    ) < %(rare)s)
+    SELECT key FROM asked WHERE NOT common
+    UNION
+    SELECT key FROM unnest(%(rare_keys)s::integer[]) key
+    WHERE (SELECT count(*) FROM (
+               SELECT FROM cards.cards c WHERE c.term_keys @> ARRAY[key] AND {of_user} LIMIT %(rare)s
+           ) holder) < %(rare)s
 )
 SELECT c.card_id, ARRAY(SELECT key FROM named WHERE key = ANY (c.term_keys))
 FROM cards.cards c

@@ -32,7 +32,8 @@ from retrieval.recall.ranking.features import is_asked_for
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "qualifies", "retracts", "contradicts", "same_as")
 _TURNS = 30  # the best episodes, of which it is asked if their facts still hold
-_FACTS = 5  # the facts, and the best cards, whose values are looked up in later turns
+_FACTS = 5  # the facts whose values are looked up in later turns
+_BEST = 2  # the best cards whose rare words are looked up there, too
 _READ = 200  # characters of a value
 _RARE = 4  # cards: a word that fewer hold names a thing
 _BRIEF = 12  # words beside those of the question: a turn with no more tells one thing
@@ -302,18 +303,20 @@ async def _later(
         fact.card_id: frozenset(term_keys(scope.user_id, analyse((fact.value or "")[:_READ])))
         for fact in facts
     }
-    weights = dict.fromkeys((key for answer in answers.values() for key in answer), 1.0)
+    keys = sorted({key for answer in answers.values() for key in answer})
     asked = set(term_keys(scope.user_id, question.weights))
-    for card_id in sorted(found, key=lambda card: (-evidence[card].votes, card))[:_FACTS]:
+    # Among very many cards, counting the cards of each word takes as long as a channel.
+    most = 0 if scope.size.many else _BEST
+    for card_id in sorted(found, key=lambda card: (-evidence[card].votes, card))[:most]:
         card, answer = found[card_id], terms.get(card_id, frozenset()) - asked
         if card.episode and card.provenance == "user_stated" and 0 < len(answer) <= _BRIEF:
             answers[card_id] = answer
-            weights = dict.fromkeys(answer, 0.0) | weights
-    if not weights:
+    if not answers:
         return {}, {}
     values = {
-        "keys": list(weights),
-        "weights": list(weights.values()),
+        "keys": keys,
+        "weights": [1.0] * len(keys),
+        "rare_keys": sorted({key for answer in answers.values() for key in answer} - set(keys)),
         "rare": _RARE,
         "after": min(found[card].said_at for card in answers),
         "limit": _LATER,
