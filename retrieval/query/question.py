@@ -130,7 +130,8 @@ def understand(text: str, now: datetime) -> Question:
     points = " ".join(part.text for part in parse_question(text))
     meant = found if points == text else _times(points, now)
     dated = [item for item in meant if item.kind != "duration" and not _means_now(item, now)]
-    windows = tuple(window for item in dated for window in _windows(item))
+    named_times = [_windows(item) for item in dated]
+    windows = tuple(window for either in named_times for window in either)
     # The time channel answers the words of a time. As search terms they mostly find other dates, so they count
     # little. They still find a card with the same words ("the talk next Wednesday").
     latest = _last(text)
@@ -157,7 +158,7 @@ def understand(text: str, now: datetime) -> Question:
         weights=weights,
         concepts=concepts_asked(text),
         times=windows,
-        intent="present" if overview else _intent(text, windows, now),
+        intent="present" if overview else _intent(text, named_times, now),
         of_assistant=asks_the_assistant(text),
         of_before=_BEFORE.search(to_simplified(text.casefold())) is not None,
         message=_sentences_told(points) >= _MESSAGE,
@@ -267,14 +268,16 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _intent(text: str, windows: Sequence[TimeWindow], now: datetime) -> Intent:
+def _intent(text: str, times: Sequence[Sequence[TimeWindow]], now: datetime) -> Intent:
     folded = to_simplified(text.casefold())
     if _HISTORY.search(folded):
         return "history"
     if _WHY.search(folded):
         return "why"
-    named = [window.end for window in windows if not window.vague]
-    over = bool(named) and all(end is not None and end <= now for end in named)
+    over = any(
+        all(not each.vague and each.end is not None and each.end <= now for each in either)
+        for either in times
+    )
     if over or _BEFORE.search(folded) or _PAST_TENSE.search(folded):
         return "past"
     return "list" if _LIST.search(folded) else "present"

@@ -293,8 +293,8 @@ async def _later(
 ) -> tuple[dict[UUID, Evidence], dict[UUID, set[UUID]]]:
     """Returns the latest turns that name what the best cards answer, and for each of the cards those that name it.
 
-    That is the value of a fact, or a rare word of a brief turn. The later turns get the votes of these cards, so that
-    they are compared with them, and no more evidence to answer by.
+    That is the value of a fact, or a rare word of a brief turn. A turn that only this finds gets the votes of the fact,
+    so that it is compared with the fact, and no evidence to answer by.
     """
     if scope.known_at is not None or question.intent != "present":
         return {}, {}
@@ -322,10 +322,15 @@ async def _later(
         "limit": _LATER,
     }
     rows = await found_rows(connection, "later_turns", scope, values)
-    votes = Evidence(votes=max(evidence[card].votes for card in answers))
-    told = {card: evidence.get(card, Evidence()).joined(votes) for card, _ in rows}
+    votes = max((evidence[fact.card_id].votes for fact in facts), default=0.0)
+    told = {
+        card: Evidence(votes=0.0 if set(named).isdisjoint(keys) else votes)
+        for card, named in rows
+        if card not in found
+    }
     naming = {
-        card: {turn for turn, keys in rows if not answer.isdisjoint(keys)} for card, answer in answers.items()
+        card: {turn for turn, named in rows if not answer.isdisjoint(named)}
+        for card, answer in answers.items()
     }
     return told, naming
 

@@ -38,7 +38,6 @@ COMPARED = 30
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
 _ENDS = 0.1  # of that weight: a change ends a turn with so much in common
 _ABOUT = 0.25  # of the weight of the question's words: a card with less is about another thing
-_NAMED = 0.75  # of the weight of what an older card answers: a change that names so much is about it
 _ENGLISH_UNITS = (
     "mg",
     "milligrams",
@@ -150,8 +149,6 @@ def _compare_with(
     # A value that the question names tells which thing is meant.
     others = _values(card.content if value is None else card.value or "")
     meant = others & _values(asked.question.text)
-    # What the older card tells of what is asked: a later turn that changes this names the old answer.
-    answer = told - asked.keys
     asked_of = frozenset() if beside else (told & asked.keys) - _time_keys(asked.question.text, asked.user_id)
     of_slot = _slot_keys(card, asked.user_id)
     of_fact = told | of_slot | (value or frozenset())
@@ -199,7 +196,7 @@ def _compare_with(
         if of_list or not tells or (own and not meant <= own):
             continue
         very = frozenset[int]() if apart or elsewhere else asked_of
-        if changes and _names(text, telling, answer, very, told, weights, asked):
+        if changes and _tells_only(text, telling, very, told, asked):
             older.is_ended(newer, 1.0, surely=True)
             continue
         share = _share(thing, telling)
@@ -219,19 +216,11 @@ def _compare_with(
             older.is_ended(newer, share, surely=replaced)
 
 
-def _names(
-    text: str,
-    telling: frozenset[int],
-    answer: frozenset[int],
-    asked_of: frozenset[int],
-    told: frozenset[int],
-    weights: Mapping[int, float],
-    asked: Asked,
+def _tells_only(
+    text: str, telling: frozenset[int], topic: frozenset[int], told: frozenset[int], asked: Asked
 ) -> bool:
-    """True when a change names the ``answer`` of an older card, or little else than what the card is ``asked_of``."""
-    if _share(answer, telling, weights) >= _NAMED:
-        return True
-    named = bool(asked_of) and asked_of <= telling
+    """True when a change tells little else than the ``topic`` of an older card, and all of it."""
+    named = bool(topic) and topic <= telling
     return named and _share(_unchanged(text, asked.user_id), told) >= SAME_TOPIC
 
 

@@ -337,15 +337,6 @@ def test_the_time_of_a_plan_is_no_part_of_its_topic() -> None:
     ) == {1: 2}
 
 
-def test_a_change_that_names_the_old_answer_ends_it_without_a_word_of_the_topic() -> None:
-    question, old = (
-        "Which plumber do we call?",
-        episode(1, "The plumber that we call is Osvald", said_at=EARLIER),
-    )
-    assert ended(question, old, episode(2, "Osvald stopped, it is Petra these days", said_at=LATER)) == {1: 2}
-    assert ended(question, old, episode(2, "The shop stopped, it is Petra these days", said_at=LATER)) == {}
-
-
 def test_a_change_that_tells_little_else_than_the_topic_stands_above_it() -> None:
     question, old = "Do I have judo this term?", episode(1, "Signed up for judo in the hall", said_at=EARLIER)
     for words, places in (
