@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from functools import cache
 from importlib.resources import files
 
-from events.language.chinese_script import has_cjk, to_simplified
+from events.language.chinese_script import from_cantonese, has_cjk, to_simplified
 
 READ = 600
 _BRIEF = 120  # characters; a Chinese character counts as three
@@ -84,7 +84,7 @@ def doer(before: str) -> str | None:
 
 def denies(text: str) -> bool:
     """True when ``text`` says that something is not so."""
-    head = to_simplified(text[:READ].replace("’", "'"))
+    head = _mandarin(text[:READ].replace("’", "'"))
     return bool(_DENIED.search(head) or _NONE.search(head))
 
 
@@ -97,12 +97,13 @@ def values(text: str) -> frozenset[str]:
     )
 
 
-_CANTONESE = str.maketrans("唔冇咗喇啦嘅哋佢喺", "不没了了了的们他在")
+_PARTICLES = str.maketrans("喇啦哋", "了了们")
 
 
 def _mandarin(text: str) -> str:
     """Returns ``text`` in simplified script, with the function words of written Cantonese as those of Mandarin."""
-    return to_simplified(text).translate(_CANTONESE).replace("而家", "现在").replace("依家", "现在")
+    plain = from_cantonese(to_simplified(text)).translate(_PARTICLES)
+    return plain.replace("而家", "现在").replace("依家", "现在")
 
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？…]+")

@@ -45,6 +45,17 @@ def to_simplified(text: str) -> str:
     return text if text.isascii() else text.translate(_TABLE)
 
 
+_CANTONESE = str.maketrans("喺嘅咗冇唔啲佢", "在的了没不些他")
+
+
+def from_cantonese(text: str) -> str:
+    """Returns simplified ``text`` with the words of written Cantonese that Mandarin writes with another character.
+
+    Guarantees the same length.
+    """
+    return text.translate(_CANTONESE)
+
+
 def has_cjk(text: str) -> bool:
     """True when a character of ``text`` is Chinese, Japanese or Korean."""
     return not text.isascii() and _CJK.search(text) is not None

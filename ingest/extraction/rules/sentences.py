@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from events.language.chinese_script import has_cjk, to_simplified
+from events.language.chinese_script import from_cantonese, has_cjk, to_simplified
 from events.language.quoted import without_code, without_quotations
 from ingest.extraction.rules.words import pattern
 
@@ -29,9 +29,6 @@ _MAY_END = re.compile(r"[.!?…。！？；;,，\n–—-]")
 _ABBREVIATION = pattern("sentences_ABBREVIATION")
 _LOWER_I = re.compile(r"\bi(?=$|[ ,.!]|'(?:m|ve|ll|d)\b)(?<!['.]i)")
 _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
-
-# Cantonese words that are written as the words of Mandarin, one for one.
-_CANTONESE = str.maketrans("喺嘅咗冇唔啲佢", "在的了没不些他")
 
 _QUESTION = pattern("sentences_QUESTION")
 _QUESTION_ZH = re.compile(
@@ -77,7 +74,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     """Yields the sentences of ``text`` for the rules, in order. Code, quoted lines and longer quotations are hidden."""
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
     plain = without_quotations(without_code(plain))
-    in_simplified = plain if plain.isascii() else simplified(plain).translate(_CANTONESE)
+    in_simplified = plain if plain.isascii() else from_cantonese(simplified(plain))
     begin = 0
     count = 0
     for end in _boundaries(plain):

@@ -18,7 +18,6 @@ from retrieval.recall.ranking.newer import compare
 YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
 _FORMULA = 1.0
-_LEADING = 1  # places, with which a later turn that names their answer again is shown
 _BELOW = 0.001  # of a score unit
 _ON_THE_TOPIC = 0.75  # of the nearness by words and by meaning, of which each is 1 for the nearest card
 _YIELDS = 0.25  # of the votes of an episode: a card with less leaves it the lead
@@ -247,18 +246,16 @@ def above_the_coarser(places: Sequence[Candidate], finer: Mapping[UUID, Collecti
 def with_the_later(
     places: Sequence[Candidate], again: Mapping[UUID, UUID], beside: Mapping[UUID, Sequence[UUID]]
 ) -> list[Candidate]:
-    """Returns the places with the last turn that names again what a leading card answers just below this card."""
+    """Returns the places with the last turn that names again what the first card answers just below this card."""
     ordered = list(places)
     lead_of = {other: lead for lead, others in beside.items() for other in others}
-    by_id = {each.card_id: each for each in places}
-    for place in places[:_LEADING]:
-        own = (place.card_id, *beside.get(place.card_id, ()))
-        turn = next((again[card] for card in own if card in again), None)
-        later = None if turn is None else by_id.get(lead_of.get(turn, turn))
-        if later is not None and ordered.index(later) > ordered.index(place) + 1:
-            later.add("named again", place.score - _BELOW - later.score)
+    for first in places[:1]:
+        own = (first.card_id, *beside.get(first.card_id, ()))
+        turns = {lead_of.get(again[card], again[card]) for card in own if card in again}
+        if later := next((place for place in ordered[2:] if place.card_id in turns), None):
+            later.add("named again", first.score - _BELOW - later.score)
             ordered.remove(later)
-            ordered.insert(ordered.index(place) + 1, later)
+            ordered.insert(1, later)
     return ordered
 
 
