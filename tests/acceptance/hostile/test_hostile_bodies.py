@@ -17,11 +17,11 @@ NOTHING = "redis://127.0.0.1:1/0"
 
 
 def begun(path: str, key: str = "") -> bytes:
-    """A request with the first byte of its body."""
+    """A request with the first byte of a body that no test completes."""
     credential = f"Authorization: Bearer {key}\r\n" if key else ""
     return (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{credential}"
-        "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
     ).encode()
 
 
