@@ -223,18 +223,23 @@ WITH recent AS (
 SELECT card_id FROM placed WHERE place <= %(limit)s ORDER BY place, card_id;
 
 -- name: same
--- Cards that do not differ in these columns say the same. Each has the same vector, so only cards of one distance are
--- compared. The latest of them answers: the words that a user repeats would otherwise be all the nearest cards.
+-- Cards that do not differ in these columns say the same.
 c.kind, c.episode, c.speaker, c.provenance, c.effective_at, c.content
+
+-- name: merged
+-- The latest of the cards that say the same, which are equally near, and the turns of the others. Without this, the words
+-- that a user repeats would be all the nearest cards.
+(array_agg(c.card_id ORDER BY c.said_at DESC, c.card_id))[1] AS card_id,
+(1 - near.distance) * CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS score,
+NULL::uuid AS beside, (array_agg(c.turn_ids[1] ORDER BY c.said_at DESC, c.card_id))[2:20] AS turns
 
 -- name: semantic
 -- An exact scan of the user's own vectors by cosine distance, so the score is the cosine. The sort holds only the
 -- distances and not the vectors. Cards are looked up one by one, nearest first, until enough of them may answer.
 -- LATERAL with LIMIT keeps the planner from joining all cards.
-SELECT card_id, score
+SELECT card_id, score, beside, turns
 FROM (
-    SELECT DISTINCT ON (near.distance, {same}) near.card_id,
-           (1 - near.distance) * CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS score
+    SELECT {merged}
     FROM (
         SELECT v.card_id, v.embedding <=> %(vector)s::vector AS distance
         FROM {vectors} v
@@ -243,11 +248,12 @@ FROM (
         OFFSET 0
     ) near
     CROSS JOIN LATERAL (
-        SELECT {same}, c.said_at FROM cards.cards c
+        SELECT c.card_id, {same}, c.said_at, c.turn_ids FROM cards.cards c
         WHERE c.card_id = near.card_id AND {visible}
         LIMIT 1
     ) c
-    ORDER BY near.distance, {same}, c.said_at DESC, near.card_id
+    GROUP BY near.distance, {same}
+    ORDER BY near.distance, {same}
     LIMIT %(looked_up)s
 ) visible
 ORDER BY score DESC, card_id
@@ -255,48 +261,43 @@ LIMIT %(limit)s;
 
 -- name: semantic_mode
 -- For a mode that few cards of a user with many vectors have: all cards of the mode, compared exactly.
-SELECT near.card_id, (1 - near.distance) * near.share AS score
-FROM (
-    SELECT DISTINCT ON (distance, {same}) c.card_id, v.embedding <=> %(vector)s::vector AS distance,
-           CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share
-    FROM cards.cards c
-    JOIN {vectors} v ON v.user_id = %(user_id)s AND v.card_id = c.card_id AND v.model = %(model)s
-    WHERE c.mode = ANY (%(named)s::text[]) AND {visible}
-    ORDER BY distance, {same}, c.said_at DESC, c.card_id
+SELECT {merged}
+FROM cards.cards c
+CROSS JOIN LATERAL (
+    SELECT v.embedding <=> %(vector)s::vector AS distance FROM {vectors} v
+    WHERE v.user_id = %(user_id)s AND v.card_id = c.card_id AND v.model = %(model)s
 ) near
-ORDER BY score DESC, near.card_id
+WHERE c.mode = ANY (%(named)s::text[]) AND {visible}
+GROUP BY near.distance, {same}
+ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: semantic_near
 -- For a user who owns a large share of very many vectors. The statement walks the index of all signs, nearest first by
 -- Hamming distance, until it has enough of this user's cards that may answer. It orders these cards by exact cosine.
-SELECT near.card_id, (1 - near.distance) * near.share AS score
+SELECT {merged}
 FROM (
-    SELECT DISTINCT ON (distance, {same}) c.card_id, c.embedding <=> %(vector)s::vector AS distance,
-           CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share
-    FROM (
-        SELECT v.card_id, v.embedding, {same}, c.said_at
-        FROM {vectors} v
-        CROSS JOIN LATERAL (
-            SELECT {same}, c.said_at FROM cards.cards c WHERE c.card_id = v.card_id AND {visible} LIMIT 1
-        ) c
-        -- IS TRUE keeps a generic plan, which does not know the user's share, from reading all vectors of the user.
-        WHERE (v.user_id = %(user_id)s AND v.model = %(model)s) IS TRUE
-        ORDER BY v.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))
-        LIMIT %(looked_at)s
+    SELECT v.embedding, c.*
+    FROM {vectors} v
+    CROSS JOIN LATERAL (
+        SELECT c.card_id, {same}, c.said_at, c.turn_ids FROM cards.cards c WHERE c.card_id = v.card_id AND {visible} LIMIT 1
     ) c
-    ORDER BY distance, {same}, c.said_at DESC, c.card_id
-) near
-ORDER BY score DESC, near.card_id
+    -- IS TRUE keeps a generic plan, which does not know the user's share, from reading all vectors of the user.
+    WHERE (v.user_id = %(user_id)s AND v.model = %(model)s) IS TRUE
+    ORDER BY v.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))
+    LIMIT %(looked_at)s
+) c
+CROSS JOIN LATERAL (SELECT c.embedding <=> %(vector)s::vector AS distance) near
+GROUP BY near.distance, {same}
+ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: semantic_own
 -- For a user with many vectors. The statement reads all signs of the user from a covering index. It orders the nearest
 -- by Hamming distance by their exact cosine. Cards are looked up nearest first, until enough of them may answer.
-SELECT card_id, score
+SELECT card_id, score, beside, turns
 FROM (
-    SELECT DISTINCT ON (near.distance, {same}) near.card_id,
-           (1 - near.distance) * CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS score
+    SELECT {merged}
     FROM (
         SELECT nearest.card_id, v.embedding <=> %(vector)s::vector AS distance
         FROM (
@@ -311,11 +312,12 @@ FROM (
         OFFSET 0
     ) near
     CROSS JOIN LATERAL (
-        SELECT {same}, c.said_at FROM cards.cards c
+        SELECT c.card_id, {same}, c.said_at, c.turn_ids FROM cards.cards c
         WHERE c.card_id = near.card_id AND {visible}
         LIMIT 1
     ) c
-    ORDER BY near.distance, {same}, c.said_at DESC, near.card_id
+    GROUP BY near.distance, {same}
+    ORDER BY near.distance, {same}
     LIMIT %(looked_up)s
 ) visible
 ORDER BY score DESC, card_id

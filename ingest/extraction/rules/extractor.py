@@ -65,7 +65,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-9"
+    prompt_version = "rules-10"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)
