@@ -41,13 +41,12 @@ class Hit(NamedTuple):
     """A card that one channel found.
 
     ``score`` is in the channel's own unit and only orders the hits of that channel. A card that was not found for
-    itself was said just before the card ``beside``, or just after it. ``turns`` said the same words, too.
+    itself was said just before the card ``beside``, or just after it.
     """
 
     card_id: UUID
     score: float
     beside: UUID | None = None
-    turns: Sequence[str] = ()
 
 
 class ChannelDownError(RuntimeError):
@@ -102,7 +101,7 @@ def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int)
         of_user=of_user,
         selective_terms=statement(package, "selective_terms").format(of_user=of_user),
         up_to_common=statement(package, "up_to_common").format(of_user=of_user),
-        **{part: statement(package, part) for part in ("total", "use", "bm25", "same", "merged")},
+        **{part: statement(package, part) for part in ("total", "use", "bm25", "nearness", "said")},
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
             for name, part in parts.items()

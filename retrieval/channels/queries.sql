@@ -222,38 +222,36 @@ WITH recent AS (
 )
 SELECT card_id FROM placed WHERE place <= %(limit)s ORDER BY place, card_id;
 
--- name: same
--- Cards that do not differ in these columns say the same.
-c.kind, c.episode, c.speaker, c.provenance, c.effective_at, c.content
-
--- name: merged
--- The latest of the cards that say the same, which are equally near, and the turns of the others. Without this, the words
--- that a user repeats would be all the nearest cards.
-(array_agg(c.card_id ORDER BY c.said_at DESC, c.card_id))[1] AS card_id,
+-- name: nearness
+-- The score of a card, and its place, the latest first, among the equally near cards that say the same. Few of these are
+-- found: the words that a user repeats would otherwise be all the nearest cards.
 (1 - near.distance) * CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS score,
-NULL::uuid AS beside, (array_agg(c.turn_ids[1] ORDER BY c.said_at DESC, c.card_id))[2:20] AS turns
+row_number() OVER (PARTITION BY near.distance, c.kind, c.episode, c.speaker, c.provenance, c.effective_at, c.content
+                   ORDER BY c.said_at DESC, c.card_id) AS repeated
+
+-- name: said
+c.card_id, c.kind, c.episode, c.speaker, c.provenance, c.effective_at, c.content, c.said_at
 
 -- name: semantic
 -- An exact scan of the user's own vectors by cosine distance, so the score is the cosine. The sort holds only the
 -- distances and not the vectors. Cards are looked up one by one, nearest first, until enough of them may answer.
 -- LATERAL with LIMIT keeps the planner from joining all cards.
-SELECT card_id, score, beside, turns
+SELECT card_id, score
 FROM (
-    SELECT {merged}
+    SELECT card_id, score
     FROM (
-        SELECT v.card_id, v.embedding <=> %(vector)s::vector AS distance
-        FROM {vectors} v
-        WHERE v.user_id = %(user_id)s AND v.model = %(model)s
-        ORDER BY distance, v.card_id
-        OFFSET 0
-    ) near
-    CROSS JOIN LATERAL (
-        SELECT c.card_id, {same}, c.said_at, c.turn_ids FROM cards.cards c
-        WHERE c.card_id = near.card_id AND {visible}
-        LIMIT 1
-    ) c
-    GROUP BY near.distance, {same}
-    ORDER BY near.distance, {same}
+        SELECT c.card_id, near.distance, {nearness}
+        FROM (
+            SELECT v.card_id, v.embedding <=> %(vector)s::vector AS distance
+            FROM {vectors} v
+            WHERE v.user_id = %(user_id)s AND v.model = %(model)s
+            ORDER BY distance, v.card_id
+            OFFSET 0
+        ) near
+        CROSS JOIN LATERAL (SELECT {said} FROM cards.cards c WHERE c.card_id = near.card_id AND {visible} LIMIT 1) c
+    ) found
+    WHERE repeated <= %(repeats)s
+    ORDER BY distance, card_id
     LIMIT %(looked_up)s
 ) visible
 ORDER BY score DESC, card_id
@@ -261,63 +259,66 @@ LIMIT %(limit)s;
 
 -- name: semantic_mode
 -- For a mode that few cards of a user with many vectors have: all cards of the mode, compared exactly.
-SELECT {merged}
-FROM cards.cards c
-CROSS JOIN LATERAL (
-    SELECT v.embedding <=> %(vector)s::vector AS distance FROM {vectors} v
-    WHERE v.user_id = %(user_id)s AND v.card_id = c.card_id AND v.model = %(model)s
-) near
-WHERE c.mode = ANY (%(named)s::text[]) AND {visible}
-GROUP BY near.distance, {same}
+SELECT card_id, score
+FROM (
+    SELECT c.card_id, {nearness}
+    FROM cards.cards c
+    CROSS JOIN LATERAL (
+        SELECT v.embedding <=> %(vector)s::vector AS distance FROM {vectors} v
+        WHERE v.user_id = %(user_id)s AND v.card_id = c.card_id AND v.model = %(model)s
+    ) near
+    WHERE c.mode = ANY (%(named)s::text[]) AND {visible}
+) found
+WHERE repeated <= %(repeats)s
 ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: semantic_near
 -- For a user who owns a large share of very many vectors. The statement walks the index of all signs, nearest first by
 -- Hamming distance, until it has enough of this user's cards that may answer. It orders these cards by exact cosine.
-SELECT {merged}
+SELECT card_id, score
 FROM (
-    SELECT v.embedding, c.*
-    FROM {vectors} v
-    CROSS JOIN LATERAL (
-        SELECT c.card_id, {same}, c.said_at, c.turn_ids FROM cards.cards c WHERE c.card_id = v.card_id AND {visible} LIMIT 1
+    SELECT c.card_id, {nearness}
+    FROM (
+        SELECT v.embedding, c.*
+        FROM {vectors} v
+        CROSS JOIN LATERAL (SELECT {said} FROM cards.cards c WHERE c.card_id = v.card_id AND {visible} LIMIT 1) c
+        -- IS TRUE keeps a generic plan, which does not know the user's share, from reading all vectors of the user.
+        WHERE (v.user_id = %(user_id)s AND v.model = %(model)s) IS TRUE
+        ORDER BY v.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))
+        LIMIT %(looked_at)s
     ) c
-    -- IS TRUE keeps a generic plan, which does not know the user's share, from reading all vectors of the user.
-    WHERE (v.user_id = %(user_id)s AND v.model = %(model)s) IS TRUE
-    ORDER BY v.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))
-    LIMIT %(looked_at)s
-) c
-CROSS JOIN LATERAL (SELECT c.embedding <=> %(vector)s::vector AS distance) near
-GROUP BY near.distance, {same}
+    CROSS JOIN LATERAL (SELECT c.embedding <=> %(vector)s::vector AS distance) near
+) found
+WHERE repeated <= %(repeats)s
 ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: semantic_own
 -- For a user with many vectors. The statement reads all signs of the user from a covering index. It orders the nearest
 -- by Hamming distance by their exact cosine. Cards are looked up nearest first, until enough of them may answer.
-SELECT card_id, score, beside, turns
+SELECT card_id, score
 FROM (
-    SELECT {merged}
+    SELECT card_id, score
     FROM (
-        SELECT nearest.card_id, v.embedding <=> %(vector)s::vector AS distance
+        SELECT c.card_id, near.distance, {nearness}
         FROM (
-            SELECT own.card_id
-            FROM {vectors} own
-            WHERE own.user_id = %(user_id)s AND own.model = %(model)s
-            ORDER BY (own.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))) + 0.0, own.card_id
-            LIMIT %(looked_at)s
-        ) nearest
-        JOIN {vectors} v ON v.user_id = %(user_id)s AND v.card_id = nearest.card_id
-        ORDER BY distance, nearest.card_id
-        OFFSET 0
-    ) near
-    CROSS JOIN LATERAL (
-        SELECT c.card_id, {same}, c.said_at, c.turn_ids FROM cards.cards c
-        WHERE c.card_id = near.card_id AND {visible}
-        LIMIT 1
-    ) c
-    GROUP BY near.distance, {same}
-    ORDER BY near.distance, {same}
+            SELECT nearest.card_id, v.embedding <=> %(vector)s::vector AS distance
+            FROM (
+                SELECT own.card_id
+                FROM {vectors} own
+                WHERE own.user_id = %(user_id)s AND own.model = %(model)s
+                ORDER BY (own.signs <~> (SELECT binary_quantize(%(vector)s::vector)::bit({dimension}))) + 0.0, own.card_id
+                LIMIT %(looked_at)s
+            ) nearest
+            JOIN {vectors} v ON v.user_id = %(user_id)s AND v.card_id = nearest.card_id
+            ORDER BY distance, nearest.card_id
+            OFFSET 0
+        ) near
+        CROSS JOIN LATERAL (SELECT {said} FROM cards.cards c WHERE c.card_id = near.card_id AND {visible} LIMIT 1) c
+    ) found
+    WHERE repeated <= %(repeats)s
+    ORDER BY distance, card_id
     LIMIT %(looked_up)s
 ) visible
 ORDER BY score DESC, card_id

@@ -33,6 +33,7 @@ from retrieval.query.scope import Scope
 _PACKAGE = "retrieval.channels"
 NO_SPACES: Mapping[str, Space] = {}
 _LIMIT = 60
+_REPEATS = 4  # the cards at most that say the same
 _ENOUGH = 20  # with fewer cards than this, the search looks further
 _LOOKED_UP = 96  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
@@ -216,6 +217,7 @@ class SemanticChannel(Channel):
             or None,
             "assistant": assistant_share(question),
             "looked_up": _LOOKED_UP,
+            "repeats": _REPEATS,
             "limit": _LIMIT,
         }
 

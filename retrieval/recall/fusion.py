@@ -25,7 +25,7 @@ class Evidence:
     with the cosine, whatever other cards lie between. ``words`` is the part of the best score of exact words.
     ``meaning_place``, ``words_place`` and ``spelling_place`` fall from 1 for the first place to a half at about the
     twentieth. ``related`` is the strength of a stated relation to a good hit, and ``beside`` the strength of a good
-    hit, ``seed``, that was said just before or after. ``turns`` said the same words.
+    hit, ``seed``, that was said just before or after.
     """
 
     votes: float = 0.0
@@ -38,16 +38,15 @@ class Evidence:
     related: float = 0.0
     beside: float = 0.0
     seed: UUID | None = None
-    turns: Sequence[str] = ()
 
     def joined(self, other: Evidence) -> Evidence:
         """Returns the stronger of each pair of numbers: the evidence of a card that stands for another one, too."""
         seed = (self if self.beside >= other.beside else other).seed
         best: dict[str, Any] = {each: max(getattr(self, each), getattr(other, each)) for each in _NUMBERS}
-        return Evidence(**best, seed=seed, turns=self.turns)
+        return Evidence(**best, seed=seed)
 
 
-_NUMBERS = tuple(each.name for each in fields(Evidence) if each.name not in ("seed", "turns"))
+_NUMBERS = tuple(each.name for each in fields(Evidence) if each.name != "seed")
 
 
 def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> None:
@@ -64,7 +63,7 @@ def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> 
         if name == "semantic":
             told.meaning = (hit.score - far) / (best - far) if best > far else 1.0
             told.nearness = exp(min(0.0, hit.score - best) / _FALL)
-            told.meaning_place, told.turns = place, hit.turns
+            told.meaning_place = place
         elif name == "tags":
             told.words, told.words_place = hit.score / best if best > 0 else 0.0, place
         elif name == "fuzzy":

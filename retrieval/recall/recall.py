@@ -210,7 +210,7 @@ class Recall:
         ordered = with_the_later(ranking.placed, resolution.again, ranking.beside)
         ranking = replace(ranking, placed=above_the_coarser(ordered, resolution.finer))
         placed = ranking.placed[: ask.k]
-        chosen = _credited([each.card for each in placed], ranking.same, cards, found.evidence)
+        chosen = _credited([each.card for each in placed], ranking.same, cards)
         places: dict[UUID, dict[str, ChannelPlace]] = {card.card_id: {} for card in chosen}
         for name, result in found.results.items():
             for rank, hit in enumerate(result.hits, 1):
@@ -403,14 +403,9 @@ def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     return {card_id: card for card_id, card in named.items() if scope.in_modes(card)}
 
 
-def _credited(
-    chosen: Sequence[Card],
-    same: Mapping[UUID, UUID],
-    cards: Mapping[UUID, Card],
-    evidence: Mapping[UUID, Evidence],
-) -> list[Card]:
+def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
     """Adds to each chosen card the turns of the cards that were left out because they say the same."""
-    turns = {card.card_id: list(evidence[card.card_id].turns) for card in chosen if card.card_id in evidence}
+    turns: dict[UUID, list[str]] = {}
     for left_out, kept in same.items():
         turns.setdefault(kept, []).extend(cards[left_out].turn_ids)
     return [
