@@ -39,7 +39,7 @@ def test_words_that_come_again_take_one_place(database: str, connection: Connect
     assert len(again["turn_ids"]) > 20
 
 
-def test_the_channel_of_meaning_finds_the_last_of_words_that_come_again(
+def test_the_channel_of_meaning_finds_the_last_few_of_words_that_come_again(
     database: str, connection: Connection
 ) -> None:
     remember(database, connection, 200)
@@ -49,7 +49,8 @@ def test_the_channel_of_meaning_finds_the_last_of_words_that_come_again(
     assert last is not None
     for size in (FEW, MANY, MOST):
         found = [hit.card_id for hit in meant(database, size)]
-        assert (len(found), found[0]) == (1 + len(OTHERS), last[0]), size
+        assert len(found) == 4 + len(OTHERS), size
+        assert last[0] in found, size
 
 
 def test_the_same_words_of_others_are_found_beside_them(database: str, connection: Connection) -> None:
