@@ -85,6 +85,8 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     # Whatever people say to each other has their names, so their names are no topic.
     names = frozenset().union(*(_name_keys(each.card.speaker, asked.user_id) for each in own))
     for place, older in enumerate(own):
+        if _happened(older.card) or older.card.card_id in asked.disputed:
+            continue
         later = [
             each
             for at, each in telling
@@ -92,10 +94,10 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             and _may_end(each.card, older.card)
             and _share_a_subject(each.subjects, older.subjects)
         ]
-        if later and not _happened(older.card) and older.card.card_id not in asked.disputed:
+        if later:
             _compare_with(later, older, weights, names, asked)
     for place, newer in telling:
-        if mends(_own_words(newer.card.content)):
+        if _mends(_own_words(newer.card.content)):
             _mend(newer, own[:place], asked)
     known = {each.card_id: each for each in found}
     for turn, successor in asked.over.items():
@@ -108,8 +110,8 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
 def _may_end(newer: Card, older: Card) -> bool:
     """True for two cards of one speaker and project, and of different turns."""
     return (
-        newer.project_id == older.project_id
-        and newer.speaker == older.speaker
+        newer.speaker == older.speaker
+        and newer.project_id == older.project_id
         and set(newer.turn_ids).isdisjoint(older.turn_ids)
     )
 
@@ -156,11 +158,13 @@ def _compare_with(
     thing = _thing_keys(card.value, asked.user_id) or topic
     for newer in later:
         said, text = newer.terms, _own_words(newer.card.content)
-        # With words of the question that the older card lacks, it is about another thing: the VPN of the office.
-        elsewhere = value is None and not (said & asked.keys) - names <= older.terms
         changes = _changes(text)
         own = _values(text) if others else others
-        another = _differ(own, others)
+        another = bool(others) and _differ(own, others)
+        if value is None and not (changes or another):
+            continue
+        # With words of the question that the older card lacks, it is about another thing: the VPN of the office.
+        elsewhere = value is None and not (said & asked.keys) - names <= older.terms
         apart, telling = False, frozenset[int]()
         if changes or another:
             # Two turns are about different things when each names its thing with a word that the other lacks.
@@ -284,11 +288,12 @@ def _matter(card: Card) -> str:
 
 
 def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, float] | None = None) -> float:
-    """Returns how much of the words of a topic a text has, by number or by weight."""
+    """Returns how much of the words of a topic a text has, by number or by weight. ``weights`` have each of them."""
     shared = topic & said
     if not shared or weights is None:
         return len(shared) / len(topic) if shared else 0.0
-    return sum(weights[term] for term in shared) / sum(weights.get(term, 0.0) for term in topic)
+    weight = weights.__getitem__
+    return sum(map(weight, shared)) / sum(map(weight, topic))
 
 
 def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
@@ -324,6 +329,7 @@ _own_words = lru_cache(maxsize=4096)(without_quotations)
 _changes = lru_cache(maxsize=4096)(tells_of_a_change)
 _values = lru_cache(maxsize=4096)(values)
 _differ = lru_cache(maxsize=8192)(differ)
+_mends = lru_cache(maxsize=4096)(mends)
 
 
 @lru_cache(maxsize=4096)
@@ -373,7 +379,7 @@ def _names_nothing(text: str) -> bool:
 
     Who says more names the thing. A correction is about one thing.
     """
-    return brief(text) and not mends(text) and any(not who or who in _PRONOUNS for who in _changed(text))
+    return brief(text) and not _mends(text) and any(not who or who in _PRONOUNS for who in _changed(text))
 
 
 @lru_cache(maxsize=4096)
@@ -382,7 +388,7 @@ def _changed(text: str) -> Mapping[str, str]:
 
     "They" stands for people in general, who change things for everybody. A correction is the speaker's own.
     """
-    found = {"": text} if mends(text) else {}
+    found = {"": text} if _mends(text) else {}
     for clause in told_clauses(text):
         before = before_change(clause)
         if before is not None and (who := doer(before)) is not None:
