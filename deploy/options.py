@@ -36,6 +36,26 @@ NoAuth = Annotated[
 Json = Annotated[bool, Parameter(name="--json", help="print JSON")]
 
 
+Project = Annotated[
+    str,
+    Parameter(
+        help="project of the turns, and with the project default of the questions; . is the repository in which the "
+        "assistant works; * asks about all, and keeps turns in default"
+    ),
+]
+"""The project of an assistant."""
+REPOSITORY = (
+    "d=$(git rev-parse --path-format=absolute --git-common-dir 2>/dev/null) d=${d%/.git} d=${d##*/}; "
+    'printf %s "${d:-default}"'
+)
+"""Prints the name of the repository of a folder, the same in all its worktrees. Elsewhere it prints default."""
+
+
+def projects_of(project: str) -> list[str]:
+    """Returns the projects that an assistant asks about; it keeps turns in the first. What is in none counts in all."""
+    return [project] if project in {"*", "default"} else [project, "default"]
+
+
 def instant_of(option: str, text: str, example: str = "2026-05-08T00:00:00Z") -> datetime:
     """Returns the instant that an option gives. Raises OptionInvalidError with an example."""
     try:

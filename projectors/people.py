@@ -7,7 +7,7 @@ from uuid import UUID
 
 from events.people.judgement import PROPOSING, TYPES
 from events.people.mentions import read_card
-from events.people.people_log import CARD_TYPES, READ_TYPES, names_in
+from events.people.people_log import CARD_TYPES, READ_TYPES, names_in, retracts
 from events.people.person import Handle
 from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
@@ -52,7 +52,7 @@ class PeopleProjector(Projector):
         sums: dict[tuple[str, str], Handle] = {}
         with connection.cursor() as cursor:
             for event in events:
-                if event.type in TYPES | PROPOSING:
+                if event.type in TYPES | PROPOSING or retracts(event):
                     place = {"user_id": event.user_id, "event_id": event.event_id, "position": event.position}
                     cursor.execute(self._statement("add_entry"), place)
                 elif event.type in CARD_TYPES:

@@ -16,7 +16,7 @@ CREATE TABLE mentions (
     event_id uuid NOT NULL,
     handle   text COLLATE "C" NOT NULL, -- a folded name, "|", a tie
     name     text NOT NULL,
-    roles    text[] NOT NULL,           -- author, subject, quoted, named
+    roles    text[] NOT NULL,           -- author, subject, quoted, named, tied
     certain  boolean NOT NULL,
     said_at  timestamptz NOT NULL,
     turn_id  text COLLATE "C" NOT NULL,

@@ -292,7 +292,7 @@ class CoreFold:
             )
             conflict = PatchConflictError("contradiction", 0, path, reason, shown(value), shown(held))
             basis = replace(change.by, source=change.by.trust.name.lower(), rationale=None)
-            self._enqueue(queued(event, [op], conflict, basis, kind="contradiction"))
+            self._enqueue(queued(event, [op], conflict, basis, kind="contradiction", taken=self._queue))
         return [], ()
 
     def _withdraw_contradictions(self, event: Event, change: SlotChange) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from events.core.contributions import Slot, SlotChange, operations, slot_changes, slot_of
 from events.core.evolution.old_pointers import redirected
@@ -101,8 +101,7 @@ def _proposed(event: Event, document: Json, change: SlotChange, taken: Container
     actual = None if held is MISSING else shown(held)
     conflict = PatchConflictError("confidence", 0, path, reason, shown(change.after), actual)
     patch: list[Op] = [{"op": "add", "path": path, "value": change.after}]
-    entry = queued(event, patch, conflict, change.by, kind="proposal")
-    return replace(entry, queue_id=uuid5(event.event_id, path)) if event.event_id in taken else entry
+    return queued(event, patch, conflict, change.by, kind="proposal", taken=taken)
 
 
 def _is_about(entry: QueueEntry, change: SlotChange) -> bool:

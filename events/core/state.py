@@ -1,6 +1,6 @@
 """The document of one user at one version, and the step from one version to the next."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
@@ -96,7 +96,11 @@ def mark_of(text: str) -> Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEntry:
-    """A patch that waits for an answer, or got one. ``queue_id`` is the id of the event that brought it."""
+    """A patch that waits for an answer, or got one.
+
+    ``queue_id`` is the id of the event that brought it. Another entry of the same event has another first byte, so an
+    import that gives the event a new id knows the new ids of its entries too.
+    """
 
     queue_id: UUID
     kind: QueueKind
@@ -129,13 +133,15 @@ def queued(
     *,
     kind: QueueKind = "patch",
     guards: tuple[int, ...] = (),
+    taken: Container[UUID] = (),
 ) -> QueueEntry:
     """Returns the open entry that ``event`` brings: a patch, and the ``conflict`` because of which it waits.
 
-    ``basis`` tells the source, the confidence, the reason and the turns of the patch.
+    ``basis`` tells the source, the confidence, the reason and the turns of the patch. ``taken`` are the ids of entries.
     """
+    ids = (UUID(int=event.event_id.int ^ number << 120) for number in range(256))
     return QueueEntry(
-        queue_id=event.event_id,
+        queue_id=next(each for each in ids if each not in taken),
         kind=kind,
         status="open",
         patch=patch,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
@@ -40,9 +40,9 @@ from events.people.ties import (
 from events.types.cards import FICTION, CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.envelope import Payload
 
-Role = Literal["author", "subject", "quoted", "named"]
+Role = Literal["author", "subject", "quoted", "named", "tied"]
 Kind = Literal["stated", "identity", "answered", "apart"]
-ROLES: tuple[Role, ...] = ("author", "subject", "quoted", "named")
+ROLES: tuple[Role, ...] = get_args(Role)
 _READ = 4_000
 _LONGEST = 120
 _MOST = 40
@@ -57,7 +57,10 @@ _PERSONAL = _KIN_KEYS | word_set("employer occupation school nationality relatio
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One naming of a person. ``certain`` is False for a word that only looks like a name."""
+    """One naming of a person. ``certain`` is False for a word that only looks like a name.
+
+    The role ``tied`` is that of the value of a card that says the tie itself, such as the sister of the user.
+    """
 
     handle: str
     name: str
@@ -237,7 +240,7 @@ def _subjects(card: StateAsserted) -> list[Mention]:
     if key in _KIN_KEYS and card.value and not _is_kin(card.value) and _cased(card.value):
         own = [each for each in read(card.content).mentions if name_in(each.handle) == folded(card.value)]
         handle = own[0].handle if own else handle_of(card.value)
-        found.append(Mention(handle, card.value, "named", True))
+        found.append(Mention(handle, card.value, "tied" if tie_in(handle) else "named", True))
     return found
 
 

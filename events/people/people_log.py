@@ -1,7 +1,9 @@
 """The people of a user as the log has them. A read right after a write sees it, whatever the projector's lag is."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
 
 import psycopg
 
@@ -14,12 +16,14 @@ from events.store.asking import Asking, Query
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, standing
+from events.types.relations import CardsConnected, ConnectionWithdrawn
 
 _PACKAGE = "events.people"
 CARD_EVENTS = (StateAsserted, EventNoted)
+RELATIONS = (CardsConnected, ConnectionWithdrawn)
 CARD_TYPES = frozenset(each.__name__ for each in CARD_EVENTS)
 """The types of the cards that name people."""
-READ_TYPES = TYPES | PROPOSING | CARD_TYPES | {CardsWithdrawn.__name__}
+READ_TYPES = TYPES | PROPOSING | CARD_TYPES | {each.__name__ for each in (CardsWithdrawn, *RELATIONS)}
 
 _MOST_CARDS = 200
 
@@ -43,18 +47,49 @@ class Told:
         return people
 
 
-def told_in(owner: str, told: Iterable[dict[str, object]], handles: Rows = (), links: Rows = ()) -> Told:
-    """Returns what rows tell. Events that this build cannot read tell nothing."""
-    events = [event for event in map(log.event_if_readable, told) if event.type in READ_TYPES]
+def told_in(owner: str, events: list[Event], handles: Rows = (), links: Rows = (), ties: Rows = ()) -> Told:
+    """Returns what rows and the events of no table tell. ``ties`` are the ties of cards that were retracted."""
     cards = [(card, read_card(card.payload)) for card in standing(events, CARD_EVENTS)]
     unfolded = [named for card, reading in cards for named in names_in(card, reading)]
+    named = [*(Handle(**row) for row in handles), *map(Handle.named, unfolded)]
+    retracted = _retracted(events)
+    tied = [*((row["event_id"], row["handle"]) for row in ties)]
+    tied += [(each.event_id, each.handle) for each in unfolded if "tied" in each.roles]
+    over = {handle: retracted[card] for card, handle in tied if card in retracted}
+    # What is said after the retraction holds again.
+    over = {
+        handle: at
+        for handle, at in over.items()
+        if all(at >= each.until for each in named if each.handle == handle)
+    }
     return Told(
         owner,
-        [*(Handle(**row) for row in handles), *map(Handle.named, unfolded)],
+        [replace(each, tied=each.handle not in over) for each in named],
         [*(Link(**row) for row in links), *(link for _, reading in cards for link in reading.links)],
-        [each for each in events if each.type not in CARD_TYPES],
+        [each for each in events if each.type not in CARD_TYPES and not isinstance(each.payload, RELATIONS)],
         unfolded,
     )
+
+
+def retracts(event: Event) -> bool:
+    """True for an event that retracts a card, or takes its retraction back."""
+    return isinstance(event.payload, RELATIONS) and event.payload.predicate == "retracts"
+
+
+def _retracted(events: Iterable[Event]) -> dict[UUID, datetime]:
+    """Returns the cards that are retracted, with the time of the last retraction."""
+    found: dict[tuple[UUID, UUID], datetime] = {}
+    for event in filter(retracts, events):
+        link = (event.payload.from_card, event.payload.to_card)
+        found.pop(link, None)
+        if isinstance(event.payload, CardsConnected):
+            found[link] = event.occurred_at
+    return {card: at for (_, card), at in found.items()}
+
+
+def _readable(told: Rows) -> list[Event]:
+    """Returns the events in rows. Those that this build cannot read tell nothing."""
+    return [event for event in map(log.event_if_readable, told) if event.type in READ_TYPES]
 
 
 def names_in(card: Event, reading: Reading) -> list[Named]:
@@ -89,12 +124,15 @@ def telling(owner: str) -> Asking[Told]:
         "cards": _MOST_CARDS,
     }
     try:
-        told = yield Query(statement(_PACKAGE, "told_of"), named, folded=True)
+        events = _readable((yield Query(statement(_PACKAGE, "told_of"), named, folded=True)))
     except psycopg.errors.UndefinedTable:
-        return told_in(owner, (yield Query(statement(_PACKAGE, "unfolded"), named)))
+        return told_in(owner, _readable((yield Query(statement(_PACKAGE, "unfolded"), named))))
     handles = yield Query(statement(_PACKAGE, "handles_of"), named)
     links = yield Query(statement(_PACKAGE, "links_of"), named)
-    return told_in(owner, told, handles, links)
+    ties: Rows = ()
+    if retracted := list(_retracted(events)):
+        ties = yield Query(statement(_PACKAGE, "ties_of"), {**named, "retracted": retracted})
+    return told_in(owner, events, handles, links, ties)
 
 
 def told_of(connection: Connection, owner: str) -> Told:

@@ -39,7 +39,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handle:
-    """A handle as cards name it. ``certain`` is False when it only looks like a name everywhere."""
+    """A handle as cards name it. ``certain`` is False when it only looks like a name everywhere.
+
+    ``tied`` is False when the tie was taken back. The handle still tells whom cards mean.
+    """
 
     handle: str
     name: str
@@ -47,6 +50,7 @@ class Handle:
     since: datetime
     until: datetime
     mentions: int = 1
+    tied: bool = True
 
     @classmethod
     def named(cls, each: Named) -> Handle:
@@ -64,6 +68,7 @@ class Handle:
             since=min(self.since, other.since),
             until=max(self.until, other.until),
             mentions=self.mentions + other.mentions,
+            tied=self.tied or other.tied,
         )
 
 
@@ -156,7 +161,7 @@ def fold(
     ids = {person_id(owner, handle): handle for handle in known}
     verdicts, merged = verdicts_of(owner, told, ids)
     merges = [(ids[one], ids[other]) for one, other in merged]
-    found = pairs(known, links)
+    found = pairs((handle for handle, each in known.items() if each.tied), links)
     apart = [[ids[each] for each in pair] for pair, verdict in verdicts.items() if verdict != "merged"]
     groups = Groups(known, apart)
     for one, other in merges:
@@ -251,7 +256,7 @@ def _person(owner: str, members: tuple[Handle, ...], merges: tuple[tuple[str, st
         key=lambda name: (-len(name), name),
     )
     name = by_handle[canonical].name or (named[0] if named else "")
-    ties = tuple(sorted({tie_in(each) for each in by_handle} - {"", HANDLE}))
+    ties = tuple(sorted({tie_in(each.handle) for each in members if each.tied} - {"", HANDLE}))
     return Person(
         person_id=person_id(owner, canonical),
         name=name or f"my {ties[0].replace('_', ' ')}",

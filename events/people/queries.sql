@@ -51,3 +51,8 @@ SELECT h.handle, h.name, h.certain, h.since, h.until, h.mentions FROM people.han
 SELECT DISTINCT ON (l.one, l.other, l.kind) l.one, l.other, l.kind, l.quote
 FROM people.links l WHERE l.user_id = %(user_id)s
 ORDER BY l.one, l.other, l.kind, l.event_id;
+
+-- name: ties_of
+-- The ties that these cards of a user say.
+SELECT m.event_id, m.handle FROM people.mentions m
+WHERE m.user_id = %(user_id)s AND m.event_id = ANY (%(retracted)s::uuid[]) AND 'tied' = ANY (m.roles);

@@ -44,7 +44,7 @@ class _Importer:
         self._exported = exported
         self._storage_id = storage_id
         self._fresh_ids = fresh_ids
-        self._ids: dict[str, str] = {}
+        self._ids: dict[str, tuple[int, str]] = {}
         self._positions: dict[int, int] = {}
         self._waiting: list[tuple[int, NewEvent]] = []
 
@@ -55,7 +55,8 @@ class _Importer:
             raise ImportRefusedError(f"line {number}: the event could not be read when it was exported")
         if self._fresh_ids:
             old, new = UUID(line["event_id"]), uuid7()
-            self._ids |= {str(old): str(new), str(retraction_of(old)): str(retraction_of(new))}
+            self._rename(old, new)
+            self._rename(retraction_of(old), retraction_of(new))
         refers = {position for name in ("turn_positions", "positions") for position in data.get(name) or ()}
         if not refers.isdisjoint(position for position, _ in self._waiting):
             self.flush()
@@ -65,7 +66,7 @@ class _Importer:
         payload = _placed(payload, self._positions)
         if self._exported != self._storage_id:
             for handle in handles_in(payload):
-                self._ids[str(person_id(self._exported, handle))] = str(person_id(self._storage_id, handle))
+                self._rename(person_id(self._exported, handle), person_id(self._storage_id, handle))
         key = line["dedupe_key"]
         event = NewEvent(
             event_id=UUID(self._renamed(line["event_id"])),
@@ -92,9 +93,18 @@ class _Importer:
                 )
             self._positions[position] = place.position
 
+    def _rename(self, old: UUID, new: UUID) -> None:
+        """Gives ``old`` a new id, and so each id of the queue that differs from it in the first byte."""
+        self._ids[str(old)[2:]] = ((old.int ^ new.int) >> 120, str(new)[2:])
+
     def _name(self, name: str) -> str:
         """Returns the name of a stream or of a command with the new ids in the place of those inside it."""
-        return _ID.sub(lambda found: self._ids.get(found[0], found[0]), name)
+
+        def renamed(found: re.Match[str]) -> str:
+            first, rest = self._ids.get(found[0][2:], (0, found[0][2:]))
+            return f"{int(found[0][:2], 16) ^ first:02x}{rest}"
+
+        return _ID.sub(renamed, name)
 
     def _renamed(self, value: Any) -> Any:
         """Returns ``value`` with the new id in the place of every id that is another one here, also inside a key."""

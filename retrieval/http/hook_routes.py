@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events.access.principal import Principal
@@ -107,8 +108,9 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
             caller: Reader,
             user_id: Annotated[str, Query(min_length=1, description="whose memory it is")],
             project_id: Annotated[
-                str, Query(min_length=1, description="project of questions and turns")
-            ] = "default",
+                list[Annotated[str, Field(min_length=1)]],
+                Query(min_length=1, description="projects of questions; the first one is that of turns"),
+            ] = ["default"],  # noqa: B006 - never changed
             timezone: Annotated[str | None, Query(description="IANA zone of the user")] = None,
         ) -> HookAnswer:
             owner_of(caller, user_id)
@@ -120,7 +122,7 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
             }
             # The prompt is pushed after the question, because a recall also finds the turns of the last moment.
             text = await context(caller, event, asked) if event.question else ""
-            turns = event.turns(assistant, user_id=user_id, project_id=project_id, timezone=timezone)
+            turns = event.turns(assistant, user_id=user_id, project_id=project_id[0], timezone=timezone)
             if turns and (caller.may("push") or not event.question):
                 require(caller, "push")
                 await push(request, turns)

@@ -105,8 +105,9 @@ class McpEndpoint:
         if not user and principal.users is not None and len(principal.users) == 1:
             [user] = principal.users
         headers = {name: request.headers[name] for name in ("authorization",) if name in request.headers}
-        project, zone = (request.query_params.get(name) or None for name in ("project_id", "timezone"))
-        return Memory(self._client, self._write.client, user, project, zone, headers)
+        projects = [each for each in request.query_params.getlist("project_id") if each] or ["*"]
+        zone = request.query_params.get("timezone") or None
+        return Memory(self._client, self._write.client, user, projects, zone, headers)
 
 
 def _in_a_sentence(send: Send) -> Send:

@@ -1,6 +1,6 @@
 """The memory of one user, as tools see it: a client of both services with the rights of whoever calls the tool."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -23,15 +23,21 @@ class RefusedError(RuntimeError):
 class Memory:
     """The memory of ``user``. ``headers`` hold the credential; the services check it with every call.
 
+    Questions are about ``projects``. A turn and a reference belong to the first one.
     ``timezone`` is that of the user, for questions and turns. None: the user's latest for a question, UTC for a turn.
     """
 
     read: httpx2.AsyncClient
     write: httpx2.AsyncClient
     user: str
-    project: str | None = None
+    projects: Sequence[str] = ("*",)
     timezone: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def project(self) -> str | None:
+        """The project of a turn. None: no project of its own."""
+        return None if self.projects[0] in {"*", "default"} else self.projects[0]
 
     async def ask(self, path: str, /, *parts: str, **asked: object) -> Json:
         """Returns the answer of a GET about the user and the project. ``parts`` fill the braces of the path.
@@ -43,7 +49,11 @@ class Memory:
     async def recall(self, path: str, /, **asked: object) -> Json:
         """Returns the answer to a question."""
         return await self._send(
-            self.read, "POST", path, (), json=self._of_user({"timezone": self.timezone, **asked})
+            self.read,
+            "POST",
+            path,
+            (),
+            json=self._of_user({"timezone": self.timezone, "project_id": self.projects, **asked}),
         )
 
     async def change(self, method: str, path: str, /, *parts: str, **body: object) -> Json:

@@ -88,7 +88,9 @@ async def _remember(memory: Memory, asked: Arguments) -> str:
     if not asked.get("wait"):
         return kept
     try:
-        found = await memory.ask("/v1/cards", turn_id=turn_id, wait_for=pushed["token"], limit=20)
+        found = await memory.ask(
+            "/v1/cards", turn_id=turn_id, project_id="*", wait_for=pushed["token"], limit=20
+        )
     except RefusedError as error:
         return f"{kept}\nnot in the cards yet: {error}"
     return f"{kept}\n{page('memory', pages.cards(found['cards']), {})}"
@@ -174,6 +176,7 @@ async def _timeline(memory: Memory, asked: Arguments) -> str:
         found = await memory.ask("/v1/cards/{}/history", asked["card_id"], project_id=None)
         return page("timeline", pages.cards(found["cards"]), asked)
     named = {
+        "project_id": memory.projects,
         "about": asked.get("about"),
         "occurred_from": _instant(asked.get("since")),
         "occurred_to": _instant(asked.get("until"), through=True),

@@ -309,7 +309,7 @@ def test_settings_are_edited_without_harm(stack: Running, tmp_path: Path) -> Non
     assert list(after) == list(before)
     assert after["hooks"]["Stop"][0] == before["hooks"]["Stop"][0]  # type: ignore[index]
     [http] = after["hooks"]["UserPromptSubmit"][0]["hooks"]
-    assert http["url"] == f"{stack.read_url}{CLAUDE}?user_id=ada+%26+bea"
+    assert http["url"] == f"{stack.read_url}{CLAUDE}?user_id=ada+%26+bea&project_id=*"
     assert http["headers"] == {"Authorization": "Bearer $CARDLOG_API_KEY"}
     assert stack.key not in once.decode()
     shown = json.loads(hooks(stack, "show", "--json", file=file))[str(file)]

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import date
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -73,11 +74,12 @@ def ids(text: str) -> list[str]:
 
 
 @asynccontextmanager
-async def over_stdio(stack: Running, *words: str) -> AsyncIterator[ClientSession]:
+async def over_stdio(stack: Running, *words: str, cwd: Path | None = None) -> AsyncIterator[ClientSession]:
     parameters = StdioServerParameters(
         command=COMMAND[0],
         args=[*COMMAND[1:], "mcp", *words, "--data", str(stack.data)],
         env=clean_environment() | WITHOUT_MODEL,
+        cwd=cwd,
     )
     async with stdio_client(parameters) as (received, sent), ClientSession(received, sent) as session:
         await session.initialize()
@@ -109,6 +111,66 @@ def test_what_is_remembered_is_recalled(stack: Running) -> None:
     assert "Porto" in dana.tool("timeline", about="Porto", since="2000-01-01", until="2199-12-30")
     assert "Porto" not in dana.tool("timeline", about="Porto", until="2000-01-01")
     assert "nothing" not in Client(stack).tool("recall", query="where do I live?")
+
+
+async def recalled(stack: Running, *words: str, cwd: Path) -> str:
+    async with over_stdio(stack, *words, cwd=cwd) as session:
+        answer: Any = await session.call_tool(
+            "recall", {"query": "which database do we use, where do I live?"}
+        )
+    return str(answer.content[0].text)
+
+
+def test_hooks_and_tools_find_what_was_said_in_a_repository_and_outside(
+    stack: Running, tmp_path: Path
+) -> None:
+    dana, file = f"hooked {uuid4()}", tmp_path / "settings.json"
+    shop, bank, home = (tmp_path / name for name in ("shop 店's", "bank", "home"))
+    tree, folder = tmp_path / "worktree", shop / "src" / "web"
+    home.mkdir()
+    git = ("git", "-c", "user.name=d", "-c", "user.email=d@x", "-C")
+    for each in (shop, bank):
+        subprocess.run(["git", "init", "-q", each], check=True)
+        subprocess.run([*git, each, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    subprocess.run([*git, shop, "worktree", "add", "-q", tree], check=True)
+    folder.mkdir(parents=True)
+
+    def prompted(cwd: Path, prompt: str) -> str:
+        [group] = json.loads(file.read_bytes())["hooks"]["UserPromptSubmit"]
+        event = {
+            "hook_event_name": "UserPromptSubmit",
+            "session_id": str(cwd),
+            "cwd": str(cwd),
+            "prompt": prompt,
+        }
+        run = ["sh", "-c", group["hooks"][0]["command"]]
+        told = subprocess.run(
+            run, cwd=cwd, input=json.dumps(event), capture_output=True, text=True, check=True
+        )
+        return str(json.loads(told.stdout).get("hookSpecificOutput", ""))
+
+    done = stack.command("hooks", "install", "--user", dana, "--project", ".", "--file", str(file))
+    assert done.returncode == 0, done.stderr
+    prompted(tree, "We use MySQL for the database.")
+    prompted(bank, "We use PostgreSQL as the database.")
+    prompted(home, "I live in Porto.")
+    stack.wait()
+    for cwd, here in ((folder, "MySQL"), (tree, "MySQL"), (bank, "PostgreSQL"), (home, "Porto")):
+        told = asyncio.run(recalled(stack, "--user", dana, "--project", ".", cwd=cwd))
+        for text in (told, prompted(cwd, "which database do we use, where do I live?")):
+            found = {each for each in ("MySQL", "PostgreSQL", "Porto") if each in text}
+            assert found == {here, "Porto"}, (cwd, text)
+    # Without a project, the tools and the hooks find what hooks keep in any.
+    everything = Client(stack)
+    everything.user = dana
+    told = asyncio.run(recalled(stack, "--user", dana, cwd=home))
+    for text in (
+        told,
+        everything.tool("recall", query="which database do we use?"),
+        everything.tool("timeline"),
+    ):
+        assert "MySQL" in text
+        assert "PostgreSQL" in text
 
 
 def test_what_is_remembered_keeps_the_users_clock(stack: Running) -> None:

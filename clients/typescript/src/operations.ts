@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 779cec4731973af89fc6527becb5ca97185cb62f98a698bf8844ee08f7d51eb0
+ * dc26142f3a9d389190d385fcba37c7fcea0620b9e1d6ebf69719a3a724744b80
  */
 
 /** The paths of commands whose body holds the id of the request. */

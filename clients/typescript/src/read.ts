@@ -901,8 +901,8 @@ export interface operations {
             query: {
                 /** @description whose memory it is */
                 user_id: string;
-                /** @description project of questions and turns */
-                project_id?: string;
+                /** @description projects of questions; the first one is that of turns */
+                project_id?: string[];
                 /** @description IANA zone of the user */
                 timezone?: string | null;
             };
@@ -920,8 +920,8 @@ export interface operations {
             query: {
                 /** @description whose memory it is */
                 user_id: string;
-                /** @description project of questions and turns */
-                project_id?: string;
+                /** @description projects of questions; the first one is that of turns */
+                project_id?: string[];
                 /** @description IANA zone of the user */
                 timezone?: string | null;
             };
@@ -939,8 +939,8 @@ export interface operations {
             query: {
                 /** @description whose memory it is */
                 user_id: string;
-                /** @description project of questions and turns */
-                project_id?: string;
+                /** @description projects of questions; the first one is that of turns */
+                project_id?: string[];
                 /** @description IANA zone of the user */
                 timezone?: string | null;
             };

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Answer, Flat, Given, Json, Zone
+from deploy.options import REPOSITORY, Answer, Flat, Given, Json, Project, Zone, projects_of
 from deploy.security.private_files import written_privately
 from events.platform.settings import Settings
 from events.types.json_values import JsonObject
@@ -27,6 +27,8 @@ app = App(
 Place = Literal["user", "project", "local"]
 _WAIT_S = 5
 _KEY = "$CARDLOG_API_KEY"
+_HERE = "&project_id=.&"
+"""A part of the address that stands for the repository in which a hook runs."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,7 @@ class Options:
     user: Annotated[str, Parameter(help="whose memory it is")]
     place: In = "user"
     file: File = None
-    project: str | None = None
-    """project of the questions and turns (default: default)"""
+    project: Project = "*"
     timezone: Zone = None
 
 
@@ -100,8 +101,12 @@ def run_install(
         _, instance = find(settings, data)
         url = instance.read_url if instance is not None else "http://127.0.0.1:8701"
         key_file = key_file or (instance.key_file if instance is not None else "")
-    asked = {"user_id": options.user, "project_id": options.project, "timezone": options.timezone}
-    query = urlencode({name: value for name, value in asked.items() if value})
+    asked = {
+        "user_id": options.user,
+        "timezone": options.timezone,
+        "project_id": projects_of(options.project),
+    }
+    query = urlencode({name: value for name, value in asked.items() if value}, doseq=True, safe="*")
     address = f"{url.rstrip('/')}{_route(assistant)}?{query}"
     # The files of a project may be shared, so they name no file of this machine.
     hooks = _hooks(KINDS[assistant], address, key_file if options.place == "user" else "")
@@ -168,9 +173,12 @@ def _hooks(kind: Kind, address: str, key_file: str) -> dict[str, JsonObject]:
     # A memory that is away gives an empty answer. curl ends with 22 when the service refuses the request: the assistant
     # shows the reason, and goes on. -f keeps the text of an error out of its prompt.
     refused = "Cardlog refuses the hook: see its key and address (cardlog hooks show)"
+    # Only a command knows the folder of its prompt. It writes each byte of the name of its repository as %xx.
+    name = f"$({{ {REPOSITORY}; }} | od -An -vtx1 | tr -d ' \\n' | sed 's/../%&/g')"
+    sent = shlex.quote(address).replace(_HERE, f"{_HERE[:-2]}'\"{name}\"'&")
     command = (
         f"curl -sf -m {_WAIT_S} -H {key} -H 'content-type: application/json' --data-binary @- "
-        f"{shlex.quote(address)} || if [ $? = 22 ]; then echo '{refused}' >&2; exit 1; else echo '{{}}'; fi"
+        f"{sent} || if [ $? = 22 ]; then echo '{refused}' >&2; exit 1; else echo '{{}}'; fi"
     )
     wait = _WAIT_S * kind.units_a_second
     run = {"type": "command", "command": command, "timeout": wait}
@@ -181,7 +189,8 @@ def _hooks(kind: Kind, address: str, key_file: str) -> dict[str, JsonObject]:
         "allowedEnvVars": [_KEY[1:]],
         "timeout": wait,
     }
-    return {event: send if event in kind.http else run for event in kind.events}
+    http = () if _HERE in address else kind.http
+    return {event: send if event in http else run for event in kind.events}
 
 
 def _read(path: Path) -> JsonObject:

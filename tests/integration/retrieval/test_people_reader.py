@@ -1,19 +1,24 @@
 """The people of a user are folded once, and again after anything that tells more of them."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
 
 from events.people.person import People
 from events.platform.database import Connection
 from events.store import log
-from events.types.envelope import partition_of, uuid7
+from events.types.cards import StateAsserted
+from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import CardsWithdrawn
 from events.types.people import PersonNoted
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Relation, retraction_of
 from events.types.tenancy import storage_id
 from events.types.tombstones import SubjectErased
 from projectors.forgetting import ForgettingProjection
 from projectors.people import PeopleProjector
 from retrieval.people import PeopleReader
-from tests.support.projectors.folding import ORIGIN, event, fold_live, noted, rebuild
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live, noted, rebuild
 from tests.support.retrieval.channels import pooled
 
 ADA = storage_id("acme", "ada")
@@ -57,6 +62,53 @@ def test_people_are_remembered_until_the_log_tells_more(database: str, connectio
         assert names(await present(ADA)) == {"Dee", "Flo cousin"}
         rebuild(database, PeopleProjector())
         assert names(await present(ADA)) == {"Dee", "Flo cousin"}
+
+    reading(database, work)
+
+
+def test_a_retracted_tie_is_over_until_it_holds_or_is_said_again(
+    database: str, connection: Connection
+) -> None:
+    words = "My sister Noor lives in Rome."
+    sister = event(
+        StateAsserted(
+            content="Has a sister named Noor", entity="user", concept_key="sibling", value="Noor", tags=(),
+            cardinality="multi_value", effective_at=NOW, origin=ORIGIN,
+        ),
+        ADA,
+    )  # fmt: skip
+    home = replace(sister.payload, content=words, entity="noor", concept_key="residence", value="Rome")
+    lives = event(home, ADA)
+    log.append(connection, [noted(words, ADA), sister, lives])
+
+    def retraction(kind: type[Relation], card: UUID, day: int) -> NewEvent:
+        relation = kind(from_card=retraction_of(card), to_card=card, predicate="retracts", reason="wrong")
+        return replace(event(relation, ADA), occurred_at=NOW + timedelta(days=day))
+
+    async def told(present: Present, *events: NewEvent) -> set[str]:
+        log.append(connection, list(events))
+        unfolded = names(await present(ADA))
+        fold_live(database, PeopleProjector())
+        folded = names(await present(ADA))
+        rebuild(database, PeopleProjector())
+        assert unfolded == folded == names(await present(ADA))
+        return folded
+
+    async def work(present: Present) -> None:
+        # The words of the retracted home tell the tie too, but the card says another fact.
+        assert await told(present, retraction(CardsConnected, lives.event_id, 1)) == {"Noor sister"}
+        assert await told(present, retraction(CardsConnected, sister.event_id, 2)) == {"Noor"}
+        assert await told(present, noted("My sister called.", ADA)) == {"Noor", "my sister sister"}
+        assert await told(present, retraction(ConnectionWithdrawn, sister.event_id, 3)) == {"Noor sister"}
+        assert await told(present, retraction(CardsConnected, sister.event_id, 4)) == {
+            "Noor",
+            "my sister sister",
+        }
+        again = noted("My sister Noor called.", ADA)
+        later = replace(ORIGIN, said_at=NOW + timedelta(days=5))
+        assert await told(present, replace(again, payload=replace(again.payload, origin=later))) == {
+            "Noor sister"
+        }
 
     reading(database, work)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from starlette.testclient import TestClient
 
@@ -16,6 +17,8 @@ from events.references.owners import stream_of
 from events.store import log
 from events.store.verification import verify
 from events.types.envelope import partition_of
+from events.types.extraction import CardsWithdrawn
+from events.types.migrations import Migrated
 from events.types.references import ReferenceCreated, ReferenceName
 from events.types.webhooks import STREAM, WebhookAdded
 from events.webhooks import webhooks_of
@@ -31,7 +34,7 @@ from retrieval.export.user_import import ImportRefusedError, import_user
 from retrieval.http.read_api import create_app
 from tests.support.ingest.curating import BEGIN, fold, relations, tell
 from tests.support.ingest.memories import Memory, words_in_tables
-from tests.support.projectors.folding import event
+from tests.support.projectors.folding import event, fold_live
 from tests.support.retrieval.core_documents import Documents, documents
 
 SAID = (
@@ -150,6 +153,46 @@ def test_what_was_decided_of_a_user_holds_under_another_name(
         ada.user = eve.user
         [porto] = [each["card_id"] for each in lines(connection, eve.user) if each.get("value") == "Porto"]
         assert post(f"cards/{porto}/retract", reason="no")["duplicate"] is True
+
+
+def test_what_was_decided_of_several_proposals_of_one_event_holds_under_another_name(
+    database: str, redis_url: str, connection: Connection
+) -> None:
+    with documents(database, redis_url, connection) as ada:
+        migrated = {"metadata": orjson.dumps(Migrated(source="mem0").metadata()).decode()}
+        likes = [(f"thing {number}", statement) for statement in ("asserted", "ended") for number in range(4)]
+        *_, first, second, third, fourth = (
+            ada.state(
+                "likes",
+                value,
+                at,
+                cardinality="multi_value",
+                confidence=0.6,
+                origin=migrated,
+                statement=statement,
+            )
+            for at, (value, statement) in enumerate(likes)
+        )
+        ended = [each.event_id for each in (first, second, third, fourth)]
+        ada.say(
+            event(
+                CardsWithdrawn(event_ids=tuple(ended), positions=(5, 6, 7, 8), reason="read again"), ada.user
+            )
+        )
+        entries = ada.done(ada.get("/queue"))["entries"]
+        of = {each["expected"]: each["queue_id"] for each in entries}
+        assert len(set(of.values())) == len(of) == 4
+        for value, answer in (("thing 1", "refuse"), ("thing 2", "approve"), ("thing 3", "refuse")):
+            ada.done(ada.send(f"queue/{of[value]}/{answer}", {}))
+
+        def decided(one: Documents) -> list[tuple[str, str]]:
+            shown = one.done(one.get("/queue", status="*"))["entries"]
+            return sorted((each["expected"], each["status"]) for each in shown)
+
+        fold_live(database)
+        import_user(connection, list(export(connection, ada.user)), "eve")
+        assert decided(ada.of("eve")) == decided(ada)
+        assert ("thing 0", "open") in decided(ada)
 
 
 def test_a_run_of_the_curator_can_be_undone_under_another_name(database: str, connection: Connection) -> None:
