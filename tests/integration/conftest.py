@@ -15,6 +15,12 @@ from tests.support.projectors.folding import settings_of
 from tests.support.waiting import ALONE, PATIENT
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a recall of a service in this process take as long as its deadlines say, on a busy machine too."""
+    monkeypatch.setattr("retrieval.http.read_api.ANSWERS_WITHIN_S", 60.0)
+
+
 @pytest.fixture
 def connection(database: str) -> Iterator[Connection]:
     """An open connection to the test's own migrated database. The services open theirs in the same way."""

@@ -17,12 +17,19 @@ from retrieval.pool import Pool
 from retrieval.query import scope
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
+from retrieval.recall import user_sizes
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import NOW, event, fold_live, settings_of
 from tests.support.retrieval.channels import noted, pooled
 from tests.support.waiting import PATIENT, eventually
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a size be looked up on a busy machine, too."""
+    monkeypatch.setattr(user_sizes, "_WITHIN_S", 30.0)
 
 
 @pytest.fixture
@@ -104,7 +111,7 @@ def test_a_statement_has_one_plan_for_all_users_unless_it_asks_for_its_own(datab
 
 
 def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
-    database: str, redis_url: str, connection: Connection
+    database: str, connection: Connection
 ) -> None:
     fill(connection, 6000, users=50, texts=300, heavy=0.8)
     # As on a server that serves thousands and uses generic plans.
@@ -130,7 +137,7 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
         assert found is not None
         return int(found[0])
 
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    settings = settings_of(database, **PATIENT)
 
     async def look(pool: Pool) -> None:
         overlay = Overlay(settings, pool)
