@@ -112,11 +112,16 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server to make databases on: the one in CARDLOG_TEST_DATABASE_URL, or one of our own."""
+    """A server to make databases on: the one in CARDLOG_TEST_DATABASE_URL, or one of our own.
+
+    Ours has no autovacuum. It comes to the tests that take long, so the plans would depend on the speed of the machine.
+    """
     if given := os.environ.get("CARDLOG_TEST_DATABASE_URL"):
         yield given
         return
     with EmbeddedPostgres(tmp_path_factory.mktemp("postgres"), durable=False) as server:
+        execute(server.url, "ALTER SYSTEM SET autovacuum = off")
+        execute(server.url, "SELECT pg_reload_conf()")
         yield server.url
 
 

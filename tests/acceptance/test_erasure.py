@@ -40,7 +40,7 @@ class Load:
         self._thread.join()
 
     def _run(self) -> None:
-        with httpx2.Client(timeout=30, headers=self._running.administrator) as client:
+        with httpx2.Client(timeout=120, headers=self._running.administrator) as client:
             while not self._stop.is_set():
                 user = OTHERS[self.asked % len(OTHERS)]
                 self.asked += 1
@@ -103,7 +103,7 @@ def test_no_byte_of_the_erased_stays(watched: Running) -> None:
     )
     assert verified.status_code == 202, verified.text
     running.wait()
-    with httpx2.Client(timeout=60, headers=running.administrator) as client, Load(running) as load:
+    with httpx2.Client(timeout=120, headers=running.administrator) as client, Load(running) as load:
         began = time.monotonic()
         answer = client.delete(f"{running.write_url}/v1/users/ada")
         spent = time.monotonic() - began

@@ -121,7 +121,7 @@ class Running:
             f"{self.read_url}/v1/recall",
             json={"user_id": user, "query": query, **more},
             headers=self.headers,
-            timeout=30,
+            timeout=120,
         )
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()

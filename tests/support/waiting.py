@@ -41,5 +41,5 @@ def working(run: Callable[[], None], stop: threading.Event) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(120)
         assert not thread.is_alive()

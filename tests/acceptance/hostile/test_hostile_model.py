@@ -86,7 +86,7 @@ def arrivals_of(connection: Connection, users: list[str], town: str) -> list[flo
             found.setdefault(user, time.monotonic() - began)
         return len(found) == len(users)
 
-    eventually(all_there, within=60)
+    eventually(all_there)
     return list(found.values())
 
 

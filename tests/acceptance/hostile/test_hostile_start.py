@@ -97,7 +97,6 @@ class TestClosed:
         assert not [each for each in servers if each.uids().effective == 0]
 
 
-@pytest.mark.timeout(200)
 def test_a_redis_that_cannot_start_again_stops_nobody_else(stack: Running) -> None:
     stack.redis.xadd("turns", {"user_id": "without redis", "text": "I live in Oslo."})
     stack.wait()
@@ -121,7 +120,7 @@ def test_a_redis_that_cannot_start_again_stops_nobody_else(stack: Running) -> No
         except RedisError:
             return False
 
-    eventually(listens, within=90)
+    eventually(listens)
     stack.redis.xadd("turns", {"user_id": "without redis", "text": "I moved to Cairo."})
     stack.wait()
     assert stack.recall("without redis", "where do I live?")["cards"][0]["value"] == "Cairo"

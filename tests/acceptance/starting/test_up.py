@@ -57,7 +57,7 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
     assert (verified["ok"], verified["before_key"]) == (True, 1)
     port = urlsplit(first.database_url).port
     first.process.send_signal(signal.SIGKILL)
-    first.process.wait(10)
+    first.process.wait(60)
     assert first.process.stdout is not None
     first.process.stdout.close()
     screen = tmp_path / "data with a space.log"

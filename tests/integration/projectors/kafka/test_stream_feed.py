@@ -160,7 +160,7 @@ def test_an_offer_waits_while_the_buffer_is_full_and_wakes_the_reader(stream: St
     feed.wait(0)  # what was offered before was news, too
     woken.start()
     feed.offer(*stream.messages[1], 0)
-    woken.join(10)
+    woken.join(60)
     assert (woken.is_alive(), feed.full) == (False, True)
     feed.detach()
     assert not feed.full
