@@ -77,7 +77,7 @@ def read_by_model(by_model: Running, model: MessagesApi) -> Person:
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Cardlog for tests that look at all of it. It reports a stall after one second and logs JSON."""
     data = tmp_path_factory.mktemp("watched") / "data"
-    running = start(data, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
+    running = start(data, **LONG, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
     eventually(lambda: running.command("status").returncode == 0)
     yield running
     assert stop(running) == 0

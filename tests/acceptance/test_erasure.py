@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from tests.support.stack import Running
+from tests.support.web import WEB
 
 CANARY = "Zyxwortflosse"
 PERSON = "Quillwortine"
@@ -91,12 +92,12 @@ def test_no_byte_of_the_erased_stays(watched: Running) -> None:
     )
     running.redis.xadd("turns", {"user_id": "ada", "text": CANARY, "said_at": f"never {CANARY}"})
     running.wait()
-    cards = httpx2.get(
+    cards = WEB.get(
         f"{running.read_url}/v1/cards",
         headers=running.administrator,
         params={"user_id": "ada", "status": "*"},
     ).json()["cards"]
-    verified = httpx2.post(
+    verified = WEB.post(
         f"{running.write_url}/v1/cards/{cards[0]['card_id']}/verify",
         json={"user_id": "ada", "note": f"{CANARY}, says {CANARY}"},
         headers=running.administrator,

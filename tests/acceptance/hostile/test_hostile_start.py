@@ -13,6 +13,7 @@ import pytest
 from redis.exceptions import RedisError
 
 from deploy.embedded.server import free_port
+from tests.acceptance.conftest import LONG
 from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment, started
 from tests.support.waiting import eventually
 
@@ -41,7 +42,7 @@ def negligent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=clean_environment() | WITHOUT_MODEL,
+            env=clean_environment() | WITHOUT_MODEL | LONG,
         ) as process,
     ):
         yield process

@@ -28,6 +28,7 @@ from projectors.embedding.embedder import DEFAULT_MODEL, HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.vectors.projector import VectorsProjector
+from tests.acceptance.conftest import LONG
 from tests.support.events.guarded_log import turn
 from tests.support.forking import forked
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
@@ -71,7 +72,7 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
         kept.rename(first.data / name)
     (first.data / "log.key").write_text("")
     nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
-    second = start(tmp_path / "data with a space", **nowhere)
+    second = start(tmp_path / "data with a space", **LONG, **nowhere)
     try:
         assert "questions are answered by words, not by meaning: no embedding model" in screen.read_text()
         assert second.redis_url == first.redis_url, "the port and the password stay"

@@ -17,19 +17,12 @@ from retrieval.pool import Pool
 from retrieval.query import scope
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
-from retrieval.recall import user_sizes
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import NOW, event, fold_live, settings_of
 from tests.support.retrieval.channels import noted, pooled
 from tests.support.waiting import PATIENT, eventually
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets a size be looked up on a busy machine, too."""
-    monkeypatch.setattr(user_sizes, "_WITHIN_S", 30.0)
 
 
 @pytest.fixture
