@@ -49,7 +49,7 @@ print("finished", flush=True)
         child.start()
     eventually(lambda: all("runs" in child.tail for child in children))
     with caplog.at_level(logging.WARNING):
-        end(children, idle_s=1.0, most_s=60.0)
+        end(children, idle_s=5.0, most_s=250.0)
     assert busy.tail.endswith("finished")
     assert caplog.messages == ["stuck does not stop; killing it"]
     assert stuck.wait(0)

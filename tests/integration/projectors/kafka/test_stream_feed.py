@@ -179,7 +179,7 @@ deliveries: st.SearchStrategy[list[Delivery]] = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(deliveries)
 def test_the_log_is_read_once_and_in_order_for_any_messages(written: str, plan: list[Delivery]) -> None:
     with connect(written, application="test") as connection:
