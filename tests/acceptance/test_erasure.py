@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx2
 import psycopg
-import pytest
 
 from tests.support.stack import Running
 from tests.support.web import WEB
@@ -18,8 +17,6 @@ from tests.support.web import WEB
 CANARY = "Zyxwortflosse"
 PERSON = "Quillwortine"
 OTHERS = [f"user {number}" for number in range(20)]
-
-pytestmark = pytest.mark.timeout(600)
 
 
 class Load:

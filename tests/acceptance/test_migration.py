@@ -30,7 +30,7 @@ def migrate(stack: Running, user: str, **body: Any) -> dict[str, Any]:
             f"{stack.write_url}/v1/memory/{user}/migrate",
             headers=headers,
             json={"wait_s": 30} | body,
-            timeout=120,
+            timeout=240,
         )
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()

@@ -242,7 +242,7 @@ def test_top_is_live_in_a_terminal_until_q_or_ctrl_c(watched: Running, leave: st
             os.write(ours, b"q")
         else:
             process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        assert process.wait(240) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
     os.close(ours)

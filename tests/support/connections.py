@@ -53,11 +53,12 @@ def served(command_of: Callable[[int], Sequence[str]], **settings: str) -> Itera
             | settings,
         )
     try:
-        eventually(lambda: healthy(url))
+        eventually(lambda: process.poll() is not None or healthy(url))
+        assert process.poll() is None, "the service ended"
         yield url
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(240)
 
 
 def healthy(url: str) -> bool:

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 def test_the_last_lines_are_kept_and_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     child = Child("poet", ["work", "poet"], clean_environment(), None)
     child.start()
-    assert child.wait(60)
+    assert child.wait(240)
     assert "must be one of recorder, extractor" in child.tail
     captured = capfd.readouterr()
     assert child.tail in captured.err

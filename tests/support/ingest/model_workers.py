@@ -73,7 +73,7 @@ class Reader:
         with self.working(**changed):
             self.until_read(*{each.user_id for each in turns})
 
-    def until_read(self, *users: str, within: float = 120) -> None:
+    def until_read(self, *users: str, within: float = 240) -> None:
         """Waits until every turn of the users is read or given up, and no event of the log is left."""
 
         def look() -> bool:
