@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.25
 _PRIMARY_WITHIN_S = 2.0
 _REPLICA_WITHIN_S = 0.25
+_LEAST_WAIT_S = 0.25  # on the primary, after a wait on a replica
 _USERS_THAT_FILL = 8  # one user may take an eighth of the places for waiting reads
 _RESTS_S = 1.0  # a failed replica gets no question for 1 s, so that not every question waits for it
 
@@ -166,7 +167,7 @@ class ReadServers:
                     raise
                 why = self.rest(choice.server, error)
             choice = ServerSelection(self.primary, (*choice.warnings, f"answered by the primary: {why}"))
-        left = max(_REPLICA_WITHIN_S, until - time.monotonic())
+        left = max(_LEAST_WAIT_S, until - time.monotonic())
         found = await self._arrived(self.primary, user_id, awaited, left, vectors)
         return ServerSelection(choice.server, (*choice.warnings, *_shortcomings(found, vectors)), found.cards)
 

@@ -12,9 +12,11 @@ import uuid
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from redis import Redis
 from xdist.remote import Producer
@@ -26,8 +28,9 @@ from tests.support.databases import copied, drop_used, execute, url_of
 
 # How long an example takes says how busy the machine is, and nothing of the code. The same code has the same examples;
 # `make fuzz` looks for others.
-examples.register_profile("cardlog", deadline=None, derandomize=True, database=None, max_examples=40)
-examples.register_profile("fuzz", deadline=None, database=None, max_examples=500, print_blob=True)
+_untimed: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+examples.register_profile("cardlog", **_untimed, derandomize=True, database=None, max_examples=40)
+examples.register_profile("fuzz", **_untimed, database=None, max_examples=500, print_blob=True)
 examples.load_profile("cardlog")
 
 # Python keeps its bytecode, as under make. Without bytecode, each started process compiles all its modules again.
@@ -112,11 +115,16 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server to make databases on: the one in CARDLOG_TEST_DATABASE_URL, or one of our own."""
+    """A server to make databases on: the one in CARDLOG_TEST_DATABASE_URL, or one of our own.
+
+    Ours has no autovacuum. It comes to the tests that take long, so the plans would depend on the speed of the machine.
+    """
     if given := os.environ.get("CARDLOG_TEST_DATABASE_URL"):
         yield given
         return
     with EmbeddedPostgres(tmp_path_factory.mktemp("postgres"), durable=False) as server:
+        execute(server.url, "ALTER SYSTEM SET autovacuum = off")
+        execute(server.url, "SELECT pg_reload_conf()")
         yield server.url
 
 

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 ASSISTANTS: tuple[Assistant, ...] = get_args(Assistant)
 PATHS = tuple(f"/v1/hooks/{each}" for each in ASSISTANTS)
 MAX_BODY_BYTES = 4 * 1024 * 1024
-PUSH_WITHIN_S = 0.5
+_PUSH_WITHIN_S = 0.5
 _AROUND_S = 0.5  # for the checks before the route
 _TURNS_A_PUSH = 1000
 
@@ -68,12 +68,18 @@ class FailOpen:
 
 def longest_wait_s(settings: Settings) -> float:
     """Returns the longest time that a hook waits for its answer."""
-    return settings.hook_deadline_ms / 1000 + PUSH_WITHIN_S + _AROUND_S
+    return settings.hook_deadline_ms / 1000 + _push_within_s(settings) + _AROUND_S
+
+
+def _push_within_s(settings: Settings) -> float:
+    """Returns the longest time for the turns of a hook. Who lets a prompt wait for longer has a slower machine."""
+    return max(_PUSH_WITHIN_S, settings.hook_deadline_ms / 2000)
 
 
 def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter:
     """Returns the routes of hooks. ``ask`` answers with a prompt, as /v1/context does."""
     router = routes_of("hooks")
+    push_within_s = _push_within_s(settings)
 
     async def context(caller: Principal, event: HookEvent, asked: JsonObject) -> str:
         starts = {"paths": [""]} if event.hook_event_name == STARTS else {}
@@ -89,10 +95,10 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
 
     async def push(request: Request, turns: list[dict[str, str]]) -> None:
         try:
-            async with asyncio.timeout(PUSH_WITHIN_S):
+            async with asyncio.timeout(push_within_s):
                 for first in range(0, len(turns), _TURNS_A_PUSH):
                     page = turns[first : first + _TURNS_A_PUSH]
-                    await write.send(request, "POST", "/v1/turns", page, within_s=PUSH_WITHIN_S)
+                    await write.send(request, "POST", "/v1/turns", page, within_s=push_within_s)
         except (TimeoutError, ProblemError) as error:
             _log_or_raise(f"{len(turns)} turns", error)
 

@@ -14,8 +14,8 @@ from tests.support.web import WEB
 
 LONG: dict[str, str] = {
     f"CARDLOG_{name}_DEADLINE_MS": "10000"
-    for name in ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC", "HOOK")
-} | {"CARDLOG_WAIT_FOR_MS": "10000"}
+    for name in ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC", "GRAPH", "HOOK")
+} | {"CARDLOG_WAIT_FOR_MS": "50000", "CARDLOG_QUARANTINE_OVER_MS": "60000"}
 
 # Every secret is a word that nothing else holds, so that a test finds the places where it leaks.
 SECRETS = {
@@ -61,9 +61,8 @@ def model(_model: MessagesApi) -> MessagesApi:
 def by_model(_model: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Cardlog whose turns a model reads, with users of its own for each test. It logs all that it can."""
     data = tmp_path_factory.mktemp("by_model") / "data"
-    patient = LONG | {"CARDLOG_QUARANTINE_OVER_MS": "60000"}
     url = _model.url.replace("//", f"//user:{LOGIN}@")
-    running = start(data, **patient, **SECRETS, ANTHROPIC_BASE_URL=url, CARDLOG_LOG_LEVEL="debug")
+    running = start(data, **LONG, **SECRETS, ANTHROPIC_BASE_URL=url, CARDLOG_LOG_LEVEL="debug")
     yield running
     assert stop(running) == 0
 
@@ -78,7 +77,7 @@ def read_by_model(by_model: Running, model: MessagesApi) -> Person:
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Cardlog for tests that look at all of it. It reports a stall after one second and logs JSON."""
     data = tmp_path_factory.mktemp("watched") / "data"
-    running = start(data, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
+    running = start(data, **LONG, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
     eventually(lambda: running.command("status").returncode == 0)
     yield running
     assert stop(running) == 0

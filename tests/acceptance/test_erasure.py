@@ -10,15 +10,13 @@ from typing import Any
 
 import httpx2
 import psycopg
-import pytest
 
 from tests.support.stack import Running
+from tests.support.web import WEB
 
 CANARY = "Zyxwortflosse"
 PERSON = "Quillwortine"
 OTHERS = [f"user {number}" for number in range(20)]
-
-pytestmark = pytest.mark.timeout(600)
 
 
 class Load:
@@ -40,7 +38,7 @@ class Load:
         self._thread.join()
 
     def _run(self) -> None:
-        with httpx2.Client(timeout=30, headers=self._running.administrator) as client:
+        with httpx2.Client(timeout=120, headers=self._running.administrator) as client:
             while not self._stop.is_set():
                 user = OTHERS[self.asked % len(OTHERS)]
                 self.asked += 1
@@ -91,19 +89,19 @@ def test_no_byte_of_the_erased_stays(watched: Running) -> None:
     )
     running.redis.xadd("turns", {"user_id": "ada", "text": CANARY, "said_at": f"never {CANARY}"})
     running.wait()
-    cards = httpx2.get(
+    cards = WEB.get(
         f"{running.read_url}/v1/cards",
         headers=running.administrator,
         params={"user_id": "ada", "status": "*"},
     ).json()["cards"]
-    verified = httpx2.post(
+    verified = WEB.post(
         f"{running.write_url}/v1/cards/{cards[0]['card_id']}/verify",
         json={"user_id": "ada", "note": f"{CANARY}, says {CANARY}"},
         headers=running.administrator,
     )
     assert verified.status_code == 202, verified.text
     running.wait()
-    with httpx2.Client(timeout=60, headers=running.administrator) as client, Load(running) as load:
+    with httpx2.Client(timeout=120, headers=running.administrator) as client, Load(running) as load:
         began = time.monotonic()
         answer = client.delete(f"{running.write_url}/v1/users/ada")
         spent = time.monotonic() - began

@@ -29,7 +29,7 @@ def run(*command: str | Path, typed: str = "", **more: str) -> str:
         input=typed,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         env=clean_environment() | {"PATH": path} | more,
     )
     assert done.returncode == 0, done.stdout + done.stderr

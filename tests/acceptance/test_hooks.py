@@ -269,8 +269,8 @@ def test_a_dead_memory_costs_a_prompt_nothing(stack: Running) -> None:
 
 
 def test_a_late_memory_is_not_awaited(stack: Running) -> None:
-    slow = {"CARDLOG_FAULT_TAGS": "slow:5000", "CARDLOG_TAGS_DEADLINE_MS": "10000"}
-    with serving("read", stack.redis_url, **stack.servers, **slow, CARDLOG_HOOK_DEADLINE_MS="200",
+    slow = {"CARDLOG_FAULT_TAGS": "slow:60000", "CARDLOG_TAGS_DEADLINE_MS": "60000"}
+    with serving("read", stack.redis_url, **stack.servers, **slow, CARDLOG_HOOK_DEADLINE_MS="3000",
                  CARDLOG_WRITE_URL=stack.write_url, CARDLOG_AUTH="on") as url:  # fmt: skip
         dana = Assistant(stack)
         answer = WEB.post(

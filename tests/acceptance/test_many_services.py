@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.acceptance.conftest import LONG
 from tests.support.connections import serving
 from tests.support.stack import Running
 from tests.support.waiting import eventually
@@ -18,7 +19,7 @@ def services(stack: Running) -> Iterator[dict[str, list[str]]]:
     """The stack's own services, and a second of each kind beside them."""
     with (
         serving("write", stack.redis_url, **stack.servers) as write,
-        serving("read", stack.redis_url, **stack.servers) as read,
+        serving("read", stack.redis_url, **stack.servers, **LONG) as read,
     ):
         yield {"write": [stack.write_url, write], "read": [stack.read_url, read]}
 
@@ -29,7 +30,7 @@ SAID = ["I live in Porto.", "I work at Acme.", "I have a dog named Rex.", "I am 
 
 def accepted(url: str, turn: dict[str, str]) -> httpx2.Response | None:
     """Returns the answer to a push, or None while the service reports overload. The turn id makes a repeat harmless."""
-    answer = WEB.post(f"{url}/v1/turns", json=turn, timeout=30)
+    answer = WEB.post(f"{url}/v1/turns", json=turn)
     assert answer.status_code in (202, 503), answer.text
     return answer if answer.status_code == 202 else None
 
@@ -54,12 +55,12 @@ def test_turns_pushed_through_either_are_answered_by_both(
     for token in tokens:
         for url in services["read"]:
             asked = {"user_id": USER, "query": "dog", "wait_for": token}
-            answer = WEB.post(f"{url}/v1/recall", json=asked, timeout=30).json()
+            answer = WEB.post(f"{url}/v1/recall", json=asked).json()
             assert not [text for text in answer["warnings"] if "wait_for" in text]
     for url in services["write"]:
         # Both services know the turn, whichever took it, and it counts once.
         turn = {"user_id": USER, "text": SAID[0], "turn_id": "t0"}
-        assert WEB.post(f"{url}/v1/turns", json=turn, timeout=30).json()["duplicates"] == ["t0"]
+        assert WEB.post(f"{url}/v1/turns", json=turn).json()["duplicates"] == ["t0"]
     for query in ("where do I live?", "where do I work?", "what is my dog called?", "what am I allergic to?"):
         first, second = (_cards(url, query) for url in services["read"])
         assert first
@@ -86,7 +87,7 @@ def test_a_page_begun_with_one_service_continues_with_the_other(
 
 
 def _page(url: str, **query: Any) -> dict[str, Any]:
-    answer = WEB.get(f"{url}/v1/cards", params={"user_id": USER} | query, timeout=30)
+    answer = WEB.get(f"{url}/v1/cards", params={"user_id": USER} | query)
     assert answer.status_code == 200, answer.text
     page: dict[str, Any] = answer.json()
     return page
@@ -97,11 +98,11 @@ def _cards(url: str, query: str) -> list[dict[str, Any]]:
     asked = {"user_id": USER, "query": query, "as_of": "2026-02-01T00:00:00Z"}
 
     def look() -> dict[str, Any] | None:
-        answer = WEB.post(f"{url}/v1/recall", json=asked, timeout=30)
+        answer = WEB.post(f"{url}/v1/recall", json=asked)
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         in_time = all(channel["status"] in ("ok", "down") for channel in document["channels"].values())
         return document if in_time else None
 
-    found: list[dict[str, Any]] = eventually(look, within=60)["cards"]
+    found: list[dict[str, Any]] = eventually(look)["cards"]
     return found

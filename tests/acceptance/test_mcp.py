@@ -43,7 +43,7 @@ class Client:
             params={"user_id": self.user, **self.asked},
             content=content,
             headers=self.stack.headers | JSON | headers,
-            timeout=60,
+            timeout=240,
         )
 
     def send(self, method: str, **params: Any) -> Any:
@@ -443,7 +443,7 @@ def piped(stack: Running, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
         env=clean_environment() | WITHOUT_MODEL,
-        timeout=120,
+        timeout=240,
     )
     assert (done.returncode, done.stderr) == (0, "")
     hello_again, *answers = map(json.loads, done.stdout.splitlines())
@@ -580,7 +580,7 @@ def test_the_command_says_what_is_missing(stack: Running) -> None:
     without = "import sys; sys.modules['mcp'] = None; from deploy.command import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", without, "mcp", "--user", "dana", "--data", str(stack.data)],
-        capture_output=True, text=True, env=clean_environment(), timeout=60,
+        capture_output=True, text=True, env=clean_environment(), timeout=240,
     )  # fmt: skip
     assert done.returncode == 1
     assert "cardlog[mcp]" in done.stderr

@@ -107,7 +107,7 @@ def documented(url: str) -> Any:
     Schemathesis joins the pattern with the lengths, to ``^\\S{1,512}$``. The joined pattern leaves out all texts with a
     space, and to compile it takes a second and 100 MB for each operation.
     """
-    text = httpx2.get(f"{url}/openapi.json", timeout=30).text
+    text = httpx2.get(f"{url}/openapi.json", timeout=120).text
     assert '"\\\\S"' in text
     document = schemathesis.openapi.from_dict(json.loads(text.replace('"\\\\S"', '"\\\\S|\\\\S"')))
     document.config.update(base_url=url)

@@ -375,7 +375,7 @@ def test_the_command_serves_until_it_is_stopped(stack: Running, model: Model) ->
         app.will_have_said(stack, ("user", "I live in Oslo."), ("assistant", SAID))
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=240)
 
 
 def metric(url: str, name: str) -> float:

@@ -39,9 +39,14 @@ def settled(running: Running) -> dict[str, Any]:
 
 def metrics(url: str) -> dict[str, float]:
     """Every sample by its name and labels."""
-    text = WEB.get(f"{url}/metrics", timeout=10).text
+    text = WEB.get(f"{url}/metrics").text
     lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, _, value in lines}
+
+
+def becomes_ready(url: str) -> None:
+    """Waits until a service is ready. On a busy machine any stage may look stuck for a moment."""
+    eventually(lambda: WEB.get(f"{url}/readyz").status_code == 200)
 
 
 @contextmanager
@@ -111,7 +116,7 @@ def test_a_stalled_projector_makes_the_read_service_unready_by_name(watched: Run
         # Otherwise all replicas would leave their load balancer together, although each of them can answer.
         assert WEB.get(f"{watched.read_url}/readyz?stages=ignore").status_code == 200
         assert WEB.get(f"{watched.read_url}/healthz").status_code == 200
-        assert WEB.get(f"{watched.write_url}/readyz").status_code == 200
+        becomes_ready(watched.write_url)
         stage = eventually(
             lambda: (found := status(watched)["stages"]["cards"])["state"] == "stopped" and found
         )
@@ -121,11 +126,13 @@ def test_a_stalled_projector_makes_the_read_service_unready_by_name(watched: Run
         assert stage["behind"] > 0
         assert stage["stalled_s"] > 1
         assert watched.command("status").returncode == 1
-        found = metrics(watched.read_url)
-        assert found['cardlog_stage_up{stage="cards"}'] == 0
+        # They may be a moment old.
+        found = eventually(
+            lambda: (m := metrics(watched.read_url))['cardlog_stage_up{stage="cards"}'] == 0 and m
+        )
         assert found['cardlog_stage_stuck{stage="cards"}'] == 1
         assert 'cardlog_stage_rate{stage="cards"}' not in found
-    eventually(lambda: WEB.get(f"{watched.read_url}/readyz").status_code == 200)
+    becomes_ready(watched.read_url)
     eventually(lambda: watched.command("status").returncode == 0)
 
 
@@ -137,19 +144,19 @@ def test_a_stalled_recorder_makes_the_write_service_unready_by_name(watched: Run
         refusal = eventually(lambda: (a := WEB.get(f"{watched.write_url}/readyz")).status_code == 503 and a)
         assert refusal.json()["stage"] == "recorder"
         assert WEB.get(f"{watched.write_url}/readyz?stages=ignore").status_code == 200
-        assert WEB.get(f"{watched.read_url}/readyz").status_code == 200
+        becomes_ready(watched.read_url)
         stage = status(watched)["stages"]["recorder"]
         assert stage["behind"] == 2
         assert stage["seconds"] > 1
-    eventually(lambda: WEB.get(f"{watched.write_url}/readyz").status_code == 200)
+    becomes_ready(watched.write_url)
 
 
 def test_without_vectors_the_services_stay_ready(watched: Running) -> None:
     with frozen(watched, "vectors"):
         watched.redis.xadd("turns", {"user_id": "u4", "text": "I live in Paris."})
         eventually(lambda: (status(watched)["stages"]["vectors"]["stalled_s"] or 0) > 1)
-        assert WEB.get(f"{watched.read_url}/readyz").status_code == 200
-        assert WEB.get(f"{watched.write_url}/readyz").status_code == 200
+        becomes_ready(watched.read_url)
+        becomes_ready(watched.write_url)
     watched.wait()
 
 
@@ -175,8 +182,8 @@ def test_a_hanging_postgres_is_reported_while_it_hangs_and_none_of_its_numbers_i
             name for name in found if re.match(r'cardlog_stage_\w+\{stage="(extractor|cards|vectors)"', name)
         ]
         for path in ("/readyz", "/readyz?stages=ignore"):
-            assert WEB.get(f"{watched.read_url}{path}", timeout=10).status_code == 503
-        assert WEB.get(f"{watched.write_url}/readyz", timeout=10).status_code == 200
+            assert WEB.get(f"{watched.read_url}{path}").status_code == 503
+        becomes_ready(watched.write_url)
         frame = watched.command("top", "--once")
         assert frame.returncode == 0, frame.stderr
         assert "postgres did not answer" in " ".join(frame.stdout.split())
@@ -184,7 +191,7 @@ def test_a_hanging_postgres_is_reported_while_it_hangs_and_none_of_its_numbers_i
     finally:
         for process in everyone:
             process.resume()
-    eventually(lambda: status(watched)["well"], within=60)
+    eventually(lambda: status(watched)["well"])
 
 
 def test_servers_that_are_away_are_unknown_and_the_exit_status_says_so() -> None:
@@ -235,14 +242,14 @@ def test_top_is_live_in_a_terminal_until_q_or_ctrl_c(watched: Running, leave: st
             os.write(ours, b"q")
         else:
             process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(240) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
     os.close(ours)
 
 
 def _read_until(terminal: int, done: Callable[[str], bool]) -> str:
-    text, until = "", time.monotonic() + 30
+    text, until = "", time.monotonic() + 120
     while not done(text):
         assert time.monotonic() < until, text[-2000:]
         if select.select([terminal], [], [], 1.0)[0]:
@@ -252,11 +259,17 @@ def _read_until(terminal: int, done: Callable[[str], bool]) -> str:
 
 def test_the_log_is_one_json_object_a_line_without_anybodys_words(watched: Running) -> None:
     words = "hush, this is between us"
-    entry = watched.redis.xadd("turns", {"user_id": "u5", "text": words, "role": "robot"})
+    entry = str(watched.redis.xadd("turns", {"user_id": "u5", "text": words, "role": "robot"}))
     watched.redis.xadd("turns", {"user_id": "u5", "text": words, "turn_id": "same"})
     watched.redis.xadd("turns", {"user_id": "u5", "text": words, "turn_id": "same"})
     watched.wait()
-    journal = (watched.data.parent / f"{watched.data.name}.log").read_text()
+
+    def read_journal() -> str:
+        return (watched.data.parent / f"{watched.data.name}.log").read_text()
+
+    # A line is passed on a moment after its turn is settled.
+    eventually(lambda: entry in (journal := read_journal()) and '"same"' in journal)
+    journal = read_journal()
     lines = [json.loads(line) for line in journal.splitlines()]
     assert {"recorder", "extractor", "projector", "vectors", "up"} <= {line["process"] for line in lines}
     assert all({"time", "level", "message"} <= line.keys() for line in lines)
@@ -270,4 +283,4 @@ def test_the_log_is_one_json_object_a_line_without_anybodys_words(watched: Runni
     assert seen["dead"] == seen["stages"]["recorder"]["dead"] == 1
     # The heartbeat holds the error and is written once a second.
     eventually(lambda: "role" in (status(watched)["stages"]["recorder"]["error"] or ""))
-    assert metrics(watched.write_url)["cardlog_dead"] == 1
+    eventually(lambda: metrics(watched.write_url)["cardlog_dead"] == 1)

@@ -26,7 +26,7 @@ def test_it_pushes_asks_and_repeats(package: Path, stack: Running) -> None:
     addresses = {"CARDLOG_WRITE_URL": stack.write_url, "CARDLOG_READ_URL": stack.read_url}
     done = subprocess.run(
         ["node", "--test", "test/client.test.mjs"], cwd=package, capture_output=True, text=True, check=False,
-        env={**os.environ, **addresses, "CARDLOG_API_KEY": stack.key}, timeout=120,
+        env={**os.environ, **addresses, "CARDLOG_API_KEY": stack.key}, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "# skipped 0" in done.stdout

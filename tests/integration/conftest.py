@@ -14,6 +14,23 @@ from tests.support.conversing import Memory, remembering
 from tests.support.projectors.folding import settings_of
 from tests.support.waiting import ALONE, PATIENT
 
+_BOUNDS = (
+    "retrieval.http.read_api.ANSWERS_WITHIN_S",
+    "retrieval.pool._LIST_WAITS_S",
+    "retrieval.recall.ask._MODES_WITHIN_S",
+    "retrieval.recall.user_sizes._WITHIN_S",
+    "retrieval.recall.user_sizes._ZONE_WITHIN_S",
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
+    """Lets the services in this process take as long as a busy machine needs. A test of a bound sets its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for bound in _BOUNDS:
+            patch.setattr(bound, 60.0)
+        yield
+
 
 @pytest.fixture
 def connection(database: str) -> Iterator[Connection]:

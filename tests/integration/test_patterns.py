@@ -18,8 +18,6 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from ingest.extraction.rules import patterns
 from ingest.extraction.rules.extractor import ReadingTooSlowError, processor_time
 from retrieval.query.question import understand
@@ -173,7 +171,6 @@ def test_the_attack_finds_a_pattern_that_reads_a_word_in_two_ways() -> None:
     assert _slow(r"(?:I|we)(?: (?:just|[a-z]+ly))* saw", 0) is None
 
 
-@pytest.mark.timeout(300)
 def test_no_pattern_takes_exponential_time() -> None:
     # In a process of its own, because this one knows the patterns of other tests, too.
     listed = subprocess.run([sys.executable, "-m", __name__], capture_output=True, text=True, check=True)

@@ -53,16 +53,17 @@ def served(command_of: Callable[[int], Sequence[str]], **settings: str) -> Itera
             | settings,
         )
     try:
-        eventually(lambda: healthy(url), within=60)
+        eventually(lambda: process.poll() is not None or healthy(url))
+        assert process.poll() is None, "the service ended"
         yield url
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(240)
 
 
 def healthy(url: str) -> bool:
     try:
-        return WEB.get(f"{url}/healthz", timeout=20).status_code == 200
+        return WEB.get(f"{url}/healthz").status_code == 200
     except httpx2.TransportError:
         return False
 

@@ -20,7 +20,7 @@ from events.store import authentication
 
 
 def forked(
-    words: Sequence[str], environment: Mapping[str, str], *, input: str = "", timeout: float = 120
+    words: Sequence[str], environment: Mapping[str, str], *, input: str = "", timeout: float = 240
 ) -> subprocess.CompletedProcess[str]:
     """Returns what a process of the command with ``words`` would print, and its exit status.
 

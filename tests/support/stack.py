@@ -121,13 +121,13 @@ class Running:
             f"{self.read_url}/v1/recall",
             json={"user_id": user, "query": query, **more},
             headers=self.headers,
-            timeout=30,
+            timeout=120,
         )
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         return document
 
-    def wait(self, *, within_s: int = 100) -> None:
+    def wait(self, *, within_s: int = 240) -> None:
         """Does in this process what ``cardlog wait`` does."""
         CatchingUp(find(Settings(), self.data)[0], within_s).run(print)
         # The keys of the stack are no keys of the tests that follow in this process.
@@ -164,7 +164,7 @@ def clean_environment() -> dict[str, str]:
 
 
 def typed(
-    *words: str, given: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+    *words: str, given: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 240
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command with ``words`` in a process without any setting but those of ``given``."""
     return subprocess.run(
@@ -208,7 +208,7 @@ def started(process: subprocess.Popen[str], line: str, data: Path) -> Running:
 def stop(running: Running) -> int:
     if running.process.poll() is None:
         running.process.send_signal(signal.SIGTERM)
-    code = running.process.wait(90)
+    code = running.process.wait(240)
     assert running.process.stdout is not None
     running.process.stdout.close()
     return code

@@ -21,7 +21,7 @@ ALONE = PATIENT | {"pool_size": 2}
 """The same for a service that is asked one thing after the other. Each of its connections takes processor time."""
 
 
-def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: float = 30.0) -> T:
+def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: float = 240.0) -> T:
     """Returns the first true value of ``look()``. Fails when no value is true ``within`` seconds."""
     until = time.monotonic() + within
     while True:
@@ -41,5 +41,5 @@ def working(run: Callable[[], None], stop: threading.Event) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(240)
         assert not thread.is_alive()

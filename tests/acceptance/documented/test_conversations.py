@@ -11,7 +11,7 @@ from tests.support.web import WEB
 
 
 def push(stack: Running, body: Any) -> Any:
-    return WEB.post(f"{stack.write_url}/v1/turns", json=body, headers=stack.headers, timeout=30)
+    return WEB.post(f"{stack.write_url}/v1/turns", json=body, headers=stack.headers)
 
 
 def cards(stack: Running, user: str, **query: Any) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ def test_the_page_sets_its_variables_and_its_commands_answer(stack: Running) -> 
         + '\nfor id in "$CARD" "$NEWER" "$ARBITRATION"; do test ${#id} = 36; done; echo finished\n',
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         cwd=stack.data.parent,
         env=clean_environment()
         | {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))},

@@ -26,6 +26,13 @@ def quick() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def patient() -> Iterator[str]:
+    """A service with the usual timeouts, which no test reaches. It takes ten connections, too."""
+    with serving("write", "redis://127.0.0.1:1/0", CARDLOG_MAX_CONNECTIONS="10") as url:
+        yield url
+
+
 HEAD = b"POST /v1/turns HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -36,6 +43,8 @@ ENDLESS = {
     HEAD: 408,
     HEAD + b"Content-Length: 10\r\n\r\n{": 408,
     HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n": 408,
+}
+REFUSED = {
     b"NONSENSE\r\n\r\n": 400,
     b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000: 431,
     b"GET /" + b"x" * 100_000: 431,
@@ -43,14 +52,15 @@ ENDLESS = {
 }
 
 
-def test_a_request_that_does_not_end_is_ended(quick: str) -> None:
-    with ThreadPoolExecutor(5) as many:
-        answers = dict(zip(ENDLESS, many.map(partial(raw, quick), ENDLESS), strict=True))
-    for sent, answer in answers.items():
-        head, _, body = answer.partition(b"\r\n\r\n")
-        assert b"application/problem+json" in head, (sent[:80], answer)
-        assert head.startswith(f"HTTP/1.1 {ENDLESS[sent]} ".encode()), sent[:80]
-        assert json.loads(body)["status"] == ENDLESS[sent]
+def test_a_request_that_does_not_end_or_is_none_is_ended(quick: str, patient: str) -> None:
+    for url, requests in ((quick, ENDLESS), (patient, REFUSED)):
+        with ThreadPoolExecutor(5) as many:
+            answers = dict(zip(requests, many.map(partial(raw, url), requests), strict=True))
+        for sent, answer in answers.items():
+            head, _, body = answer.partition(b"\r\n\r\n")
+            assert b"application/problem+json" in head, (sent[:80], answer)
+            assert head.startswith(f"HTTP/1.1 {requests[sent]} ".encode()), sent[:80]
+            assert json.loads(body)["status"] == requests[sent]
 
 
 def test_a_head_that_drips_is_ended_too(quick: str) -> None:
@@ -63,12 +73,12 @@ def test_a_connection_without_a_request_is_ended(quick: str) -> None:
     assert b"connection: close" not in answer.lower()
 
 
-def test_connections_that_do_nothing_make_room_for_one_that_asks(quick: str) -> None:
+def test_connections_that_do_nothing_make_room_for_one_that_asks(patient: str) -> None:
     with ExitStack() as idle:
         for _ in range(40):
-            idle.enter_context(connected(quick))
+            idle.enter_context(connected(patient))
         for _ in range(5):
-            assert healthy(quick)
+            assert healthy(patient)
 
 
 @contextmanager
@@ -83,7 +93,7 @@ def test_pushes_that_cannot_be_taken_are_refused_at_once() -> None:
     with silent_server() as redis_url, serving("write", redis_url, **few) as url:
 
         def push(number: int) -> httpx2.Response:
-            return WEB.post(f"{url}/v1/turns", json={"user_id": f"u{number}", "text": "x"}, timeout=60)
+            return WEB.post(f"{url}/v1/turns", json={"user_id": f"u{number}", "text": "x"})
 
         with ThreadPoolExecutor(40) as pool:
             pushes = [pool.submit(push, number) for number in range(40)]

@@ -43,7 +43,7 @@ def routes(stack: Running, service: str) -> list[tuple[str, str, dict[str, Any]]
 def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: Running, service: str) -> None:
     [process] = stack.workers(service)
     url = url_of(stack, service)
-    with httpx2.Client(timeout=60, headers=stack.headers) as client:
+    with httpx2.Client(timeout=120, headers=stack.headers) as client:
         client.get(f"{url}/metrics")
         before = process.memory_info().rss
         for method, path, _ in routes(stack, service):
@@ -79,7 +79,7 @@ def test_json_that_is_a_trap_is_a_422(stack: Running, service: str) -> None:
     taking = [each for each in routes(stack, service) if "requestBody" in each[2]]
     for number, body in enumerate(TRAPS):
         for method, path, _ in taking if number == 0 else taking[:5]:
-            answer = WEB.request(method, url + path, content=body, headers=json_type, timeout=30)
+            answer = WEB.request(method, url + path, content=body, headers=json_type)
             assert answer.status_code == 422, (path, body[:20], answer.text)
             assert answer.headers["content-type"] == "application/problem+json"
 

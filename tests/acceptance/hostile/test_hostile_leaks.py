@@ -45,7 +45,7 @@ def refusals(by_model: Running, _model: MessagesApi) -> list[str]:
     running, found = by_model, list[str]()
     refusing = iter([status(400)])
     _model.trouble = lambda request: next(refusing, None) if "DROP TABLE" in request.question else None
-    with httpx2.Client(timeout=30, headers=by_model.headers) as web:
+    with httpx2.Client(timeout=120, headers=by_model.headers) as web:
 
         def ask(method: str, url: str, **request: Any) -> httpx2.Response:
             answer = web.request(method, url, **request)
@@ -142,10 +142,14 @@ def test_no_log_holds_words_or_secrets(
 def test_no_metric_and_no_status_holds_words_or_secrets(
     by_model: Running, refusals: list[str], kept: dict[str, str]
 ) -> None:
-    texts = [httpx2.get(f"{url}/metrics", timeout=60).text for url in (by_model.write_url, by_model.read_url)]
-    texts += [httpx2.get(f"{url}/readyz", timeout=60).text for url in (by_model.write_url, by_model.read_url)]
+    texts = [
+        httpx2.get(f"{url}/metrics", timeout=120).text for url in (by_model.write_url, by_model.read_url)
+    ]
     texts += [
-        httpx2.get(f"{url}/openapi.json", timeout=60).text for url in (by_model.write_url, by_model.read_url)
+        httpx2.get(f"{url}/readyz", timeout=120).text for url in (by_model.write_url, by_model.read_url)
+    ]
+    texts += [
+        httpx2.get(f"{url}/openapi.json", timeout=120).text for url in (by_model.write_url, by_model.read_url)
     ]
     for words in (("status", "--json"), ("doctor",), ("settings",), ("audit", "list", "--json")):
         done = by_model.command(*words)

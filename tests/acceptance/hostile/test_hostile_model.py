@@ -29,7 +29,8 @@ from tests.support.ingest.messages_api import MessagesApi, Trouble, status
 from tests.support.ingest.model_workers import Reader, moves, reading, turn
 from tests.support.waiting import eventually, working
 
-ARRIVES_WITHIN_S = 5.0
+ARRIVES_WITHIN_S = 20.0
+"""A busy machine needs a few seconds. The pause of the breaker and the time of a call are longer."""
 MUTATIONS = int(os.environ.get("CARDLOG_TEST_MUTATIONS", "300"))
 MARK = "quoll"  # every turn of the user with the harmful answers holds this word
 
@@ -86,7 +87,7 @@ def arrivals_of(connection: Connection, users: list[str], town: str) -> list[flo
             found.setdefault(user, time.monotonic() - began)
         return len(found) == len(users)
 
-    eventually(all_there, within=60)
+    eventually(all_there)
     return list(found.values())
 
 
@@ -119,7 +120,7 @@ def test_users_in_trouble_who_opened_the_breaker_do_not_keep_others_waiting_for_
         log.append(connection, muttering(f"mallory{number}", 3))
     with folding(settings), reading(replace(settings, extract_retries=100)):
         # The pause is now so long that no test would wait for its end.
-        eventually(lambda: len(api.requests) >= 17, within=120)
+        eventually(lambda: len(api.requests) >= 17)
         assert arrival(connection, "ana", "Lisbon") < ARRIVES_WITHIN_S
 
 
@@ -168,10 +169,10 @@ def test_mutated_answers_keep_nobody_elses_cards_waiting(
     ]
     log.append(connection, turns)
     arrivals: list[float] = []
-    with folding(settings), reading(replace(settings, extract_timeout_s=20)):
+    with folding(settings), reading(replace(settings, extract_timeout_s=60)):
         while sent < MUTATIONS or not arrivals:
             arrivals += arrivals_of(connection, list(islice(honest_users, 4)), "Lisbon")
-        eventually(lambda: read_or_given_up(connection) >= MUTATIONS + len(arrivals), within=120)
+        eventually(lambda: read_or_given_up(connection) >= MUTATIONS + len(arrivals))
     print(f"{sent} mutated answers; {len(arrivals)} honest turns, slowest card after {max(arrivals):.2f} s")
     assert connection.execute("SELECT count(*) FROM log.parked").fetchone() == (0,)
     assert max(arrivals) < ARRIVES_WITHIN_S

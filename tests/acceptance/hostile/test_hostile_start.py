@@ -13,6 +13,7 @@ import pytest
 from redis.exceptions import RedisError
 
 from deploy.embedded.server import free_port
+from tests.acceptance.conftest import LONG
 from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment, started
 from tests.support.waiting import eventually
 
@@ -41,7 +42,7 @@ def negligent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=clean_environment() | WITHOUT_MODEL,
+            env=clean_environment() | WITHOUT_MODEL | LONG,
         ) as process,
     ):
         yield process
@@ -97,7 +98,6 @@ class TestClosed:
         assert not [each for each in servers if each.uids().effective == 0]
 
 
-@pytest.mark.timeout(200)
 def test_a_redis_that_cannot_start_again_stops_nobody_else(stack: Running) -> None:
     stack.redis.xadd("turns", {"user_id": "without redis", "text": "I live in Oslo."})
     stack.wait()
@@ -121,7 +121,7 @@ def test_a_redis_that_cannot_start_again_stops_nobody_else(stack: Running) -> No
         except RedisError:
             return False
 
-    eventually(listens, within=90)
+    eventually(listens)
     stack.redis.xadd("turns", {"user_id": "without redis", "text": "I moved to Cairo."})
     stack.wait()
     assert stack.recall("without redis", "where do I live?")["cards"][0]["value"] == "Cairo"

@@ -10,6 +10,8 @@ import psycopg
 import pytest
 
 from events.http.tokens import Sealer
+from tests.acceptance.conftest import LONG
+from tests.support.connections import serving
 from tests.support.stack import Running
 from tests.support.tables import examples_and
 from tests.support.waiting import eventually
@@ -29,9 +31,11 @@ def push(stack: Running, user: str, text: str) -> str:
     return str(stack.push({"user_id": user, "text": text})["token"])
 
 
-def ask(stack: Running, user: str, token: str, query: str = "What do you know about me?") -> httpx2.Response:
+def ask(
+    stack: Running, user: str, token: str, query: str = "What do you know about me?", url: str = ""
+) -> httpx2.Response:
     body = {"user_id": user, "query": query, "wait_for": token}
-    return WEB.post(f"{stack.read_url}/v1/recall", headers=stack.headers, json=body, timeout=60)
+    return WEB.post(f"{url or stack.read_url}/v1/recall", headers=stack.headers, json=body)
 
 
 def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
@@ -76,7 +80,7 @@ def test_an_invented_token_is_refused_everywhere(stack: Running) -> None:
                 "wait_for": token,
                 **({"group_by": "kind"} if "agg" in path else {}),
             }
-            refused = WEB.get(f"{stack.read_url}/v1/{path}", headers=stack.headers, params=asked, timeout=30)
+            refused = WEB.get(f"{stack.read_url}/v1/{path}", headers=stack.headers, params=asked)
             assert (refused.status_code, refused.json()["field"]) == (422, "wait_for"), token
     assert ask(stack, "mallory", genuine).status_code == 200
 
@@ -116,9 +120,13 @@ def test_turns_never_recorded_are_waited_for_and_too_many_waits_are_refused(
         return [text for text in found.get("warnings", []) if text.startswith("wait_for")]
 
     never = sealer.seal({"mallory": "no such turn"})
-    with ThreadPoolExecutor(41) as pool:
-        crowd = [pool.submit(ask, stack, "mallory", never) for _ in range(40)]
-        honest = pool.submit(ask, stack, "honest", push(stack, "honest", "I like tea."))
+    hasty = LONG | {"CARDLOG_WAIT_FOR_MS": "10000"}
+    with (
+        serving("read", stack.redis_url, **stack.servers, **hasty) as url,
+        ThreadPoolExecutor(41) as pool,
+    ):
+        crowd = [pool.submit(ask, stack, "mallory", never, url=url) for _ in range(40)]
+        honest = pool.submit(ask, stack, "honest", push(stack, "honest", "I like tea."), url=url)
         told = [text for each in crowd for text in warnings(each.result())]
     waited = [text for text in told if "not yet projected" in text]
     refused = [text for text in told if "not waited for" in text]

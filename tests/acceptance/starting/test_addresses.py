@@ -17,7 +17,7 @@ def in_shell(running: Running, script: str) -> subprocess.CompletedProcess[str]:
     """Runs a script in a shell that has evaluated ``cardlog env``."""
     return subprocess.run(
         ["/bin/sh", "-c", f'set -e; lines=$({ENV}); eval "$lines"; {script}', sys.executable, str(running.data)],
-        capture_output=True, text=True, timeout=120, env=clean_environment(),
+        capture_output=True, text=True, timeout=240, env=clean_environment(),
     )  # fmt: skip
 
 

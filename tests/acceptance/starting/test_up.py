@@ -28,6 +28,7 @@ from projectors.embedding.embedder import DEFAULT_MODEL, HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.vectors.projector import VectorsProjector
+from tests.acceptance.conftest import LONG
 from tests.support.events.guarded_log import turn
 from tests.support.forking import forked
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
@@ -57,7 +58,7 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
     assert (verified["ok"], verified["before_key"]) == (True, 1)
     port = urlsplit(first.database_url).port
     first.process.send_signal(signal.SIGKILL)
-    first.process.wait(10)
+    first.process.wait(240)
     assert first.process.stdout is not None
     first.process.stdout.close()
     screen = tmp_path / "data with a space.log"
@@ -71,7 +72,7 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
         kept.rename(first.data / name)
     (first.data / "log.key").write_text("")
     nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
-    second = start(tmp_path / "data with a space", **nowhere)
+    second = start(tmp_path / "data with a space", **LONG, **nowhere)
     try:
         assert "questions are answered by words, not by meaning: no embedding model" in screen.read_text()
         assert second.redis_url == first.redis_url, "the port and the password stay"
@@ -132,7 +133,7 @@ def test_in_a_folder_with_the_names_of_its_packages_the_demo_answers_without_a_k
             pass  # the other end of the terminal is closed
         finally:
             os.close(terminal)
-        status = running.wait(60)
+        status = running.wait(240)
         assert status == 0, said.read_text()
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", printed.decode())
     assert "10 of 10 questions answered rightly" in shown
@@ -144,7 +145,7 @@ def test_ctrl_c_ends_a_demo_that_waits_for_its_cards(tmp_path: Path) -> None:
     with demo(tmp_path, subprocess.PIPE, env=clean_environment()) as (running, said):
         worker_of(running, said).suspend()
         running.send_signal(signal.SIGINT)
-        printed, _ = running.communicate(timeout=60)
+        printed, _ = running.communicate(timeout=240)
     assert running.returncode == 1
     assert printed == b""
     assert "Traceback" not in said.read_text()
@@ -161,12 +162,12 @@ def demo(folder: Path, output: int, **more: Any) -> Iterator[tuple[subprocess.Po
         yield running, folder / "said"
     finally:
         running.terminate()
-        running.wait(60)
+        running.wait(240)
 
 
 def worker_of(running: subprocess.Popen[bytes], said: Path) -> psutil.Process:
     """Returns the projector of a demo that has started and waits for its cards."""
-    eventually(lambda: "up after" in said.read_text(), within=120)
+    eventually(lambda: "up after" in said.read_text())
     [projector] = (each for each in psutil.Process(running.pid).children() if each.name() == "projector")
     return projector
 
@@ -201,7 +202,7 @@ def test_ctrl_c_while_the_database_is_made_ends_the_start_in_silence(tmp_path: P
         )  # fmt: skip
         eventually(lambda: any(data.glob("creating-postgres-*")) or up.poll() is not None)
         os.killpg(up.pid, signal.SIGINT)  # as a terminal does
-        assert up.communicate(timeout=60)[0] == ""
+        assert up.communicate(timeout=240)[0] == ""
         log.seek(0)
         said = log.read()
     assert up.returncode == 0, said

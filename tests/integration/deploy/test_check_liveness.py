@@ -45,7 +45,7 @@ def test_a_service_that_does_not_answer_is_ill_and_one_that_answers_is_not(
         assert "does not answer" in str(check_liveness(words, NOWHERE))
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(240)
 
 
 def test_the_port_is_that_of_the_service_unless_it_is_set() -> None:

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 def test_the_last_lines_are_kept_and_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     child = Child("poet", ["work", "poet"], clean_environment(), None)
     child.start()
-    assert child.wait(60)
+    assert child.wait(240)
     assert "must be one of recorder, extractor" in child.tail
     captured = capfd.readouterr()
     assert child.tail in captured.err
@@ -49,7 +49,7 @@ print("finished", flush=True)
         child.start()
     eventually(lambda: all("runs" in child.tail for child in children))
     with caplog.at_level(logging.WARNING):
-        end(children, idle_s=1.0, most_s=60.0)
+        end(children, idle_s=5.0, most_s=250.0)
     assert busy.tail.endswith("finished")
     assert caplog.messages == ["stuck does not stop; killing it"]
     assert stuck.wait(0)

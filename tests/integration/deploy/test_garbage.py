@@ -36,7 +36,7 @@ def test_a_service_that_serves_collects_garbage(database: str, redis_url: str, s
         env=os.environ | WITHOUT_MODEL | {"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": redis_url},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     assert done.stdout.split() == ["collected"], done.stderr

@@ -19,7 +19,7 @@ def ended(arguments, listener=None):
     child.start()
     kept = type(child._process).__name__
     own = os.path.exists(f"/proc/{child.pid}") and int(open(f"/proc/{child.pid}/stat").read().split()[3]) == os.getpid()
-    assert child.wait(60)
+    assert child.wait(240)
     return kept, own, child._process.returncode, child.tail
 forked = ended(["work", "poet"])
 listening = ended(["serve", "read"], listener)
@@ -28,12 +28,12 @@ hung.start()
 os.kill(hung.pid, signal.SIGSTOP)
 late = hung.wait(0.1)
 os.kill(hung.pid, signal.SIGCONT)
-assert not late and hung.wait(60), "a process that still runs is no ended one"
+assert not late and hung.wait(240), "a process that still runs is no ended one"
 lives = Child("doctor", ["work", "recorder", "--help"], dict(os.environ), None, template)
 lives.start()
 os.kill(template.pid, signal.SIGKILL)
 os.waitpid(template.pid, 0)
-assert lives.wait(60)
+assert lives.wait(240)
 def orphan():
     reading, writing = os.pipe()
     if not (between := os.fork()):
@@ -65,7 +65,7 @@ def test_a_forked_worker_has_its_own_status_output_and_socket_and_outlives_the_p
         capture_output=True,
         text=True,
         env=clean_environment(),
-        timeout=120,
+        timeout=240,
     )
     assert ran.returncode == 0, ran.stderr
     forked, listening, lives, waited, left, alone = json.loads(ran.stdout)

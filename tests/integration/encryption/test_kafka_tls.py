@@ -55,7 +55,7 @@ def test_events_go_to_kafka_and_back_over_tls(settings: Settings, tmp_path: Path
         eventually(lambda: feed.full)
     finally:
         stop.set()
-        reading.join(20)
+        reading.join(60)
     assert not reading.is_alive()
 
 

@@ -41,7 +41,7 @@ def test_a_service_speaks_tls_only(tmp_path: Path) -> None:
             httpx2.get(f"http://localhost:{port}/healthz")
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(240)
 
 
 @pytest.mark.parametrize(

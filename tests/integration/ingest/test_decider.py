@@ -101,7 +101,11 @@ def grow(tag: Tag) -> Outcome[str]:
 SENT = st.lists(st.tuples(st.sampled_from((None, "k1", "k2", "k3")), st.sampled_from("ab")), max_size=12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(SENT)
 def test_a_key_has_one_answer_whatever_came_between(
     connection: Connection, sent: list[tuple[str | None, str]]

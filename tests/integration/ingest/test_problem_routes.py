@@ -179,7 +179,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(STEPS, min_size=1, max_size=12), st.integers(1, 4))
 def test_any_commands_leave_tables_that_a_rebuild_makes_again(
     write: TestClient,

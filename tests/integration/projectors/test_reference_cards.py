@@ -70,7 +70,7 @@ OPS = st.lists(
 )
 
 
-@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(st.uuids(), OPS, min_size=4, max_size=6))
 def test_any_ops_leave_tables_that_a_rebuild_makes_again(
     write: TestClient, database: str, connection: Connection, objects: dict[UUID, list[tuple[str, str]]]

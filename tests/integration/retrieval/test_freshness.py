@@ -30,7 +30,7 @@ SEALER = Sealer(b"of the test")
 LATE = "wait_for: the vectors of the cards are not stored yet: the semantic channel may not find the cards"
 
 # Longer than a busy machine delays, and shorter than a wait in vain takes here.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(LONG_S / 2)
 
 
 @pytest.fixture(autouse=True)

@@ -65,7 +65,7 @@ def working(settings: Settings) -> Iterator[None]:
         yield
     finally:
         over = True
-        thread.join(30)
+        thread.join(60)
 
 
 def models(connection: Connection) -> dict[str, int]:

@@ -172,7 +172,7 @@ def test_a_recall_in_the_moment_of_the_swap_finds_every_card(memory: Memory, loc
             eventually(lambda: _waits(memory.connection, f"card_vectors_{locked}"))
             runner.handle(memory.connection)
             assert memory.models() == {"hash-1024": 2}
-        assert asked.result(30) == ["The harbour class", "The harbour module"]
+        assert asked.result(120) == ["The harbour class", "The harbour module"]
 
 
 def _waits(connection: Connection, table: str) -> bool:

@@ -46,7 +46,7 @@ class Site:
         self.tend()
         try:
             # A first start on a busy machine unpacks, compiles and builds its dictionary.
-            eventually(self._complete, within=120)
+            eventually(self._complete)
         except BaseException:
             self.stop()
             raise

@@ -73,7 +73,7 @@ class Reader:
         with self.working(**changed):
             self.until_read(*{each.user_id for each in turns})
 
-    def until_read(self, *users: str, within: float = 30) -> None:
+    def until_read(self, *users: str, within: float = 240) -> None:
         """Waits until every turn of the users is read or given up, and no event of the log is left."""
 
         def look() -> bool:
@@ -88,7 +88,7 @@ class Reader:
 
         def delay(request: Request) -> None:
             if words in request.turns[0]:
-                hold.wait(60)
+                hold.wait(250)
 
         self.api.trouble = delay
         return hold

@@ -62,7 +62,7 @@ class RealBroker:
 
     def start(self) -> None:
         self._process = self._java("kafka.Kafka", str(self._properties))
-        eventually(self._answers, within=120)
+        eventually(self._answers)
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)

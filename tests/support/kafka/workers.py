@@ -38,7 +38,7 @@ class Workers:
         process.kill()
         process.wait()
 
-    def stop(self, name: str, *, within: float = 30) -> int:
+    def stop(self, name: str, *, within: float = 240) -> int:
         process = self._running.pop(name)
         process.terminate()
         return process.wait(within)

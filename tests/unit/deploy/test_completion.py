@@ -17,7 +17,7 @@ def completed(script: Path, *words: str) -> list[str]:
     )
     # No PATH: a completion that started a process would fail.
     done = subprocess.run(
-        ["/bin/bash", "-c", asks], capture_output=True, text=True, timeout=30, env={"PATH": "/nowhere"}
+        ["/bin/bash", "-c", asks], capture_output=True, text=True, timeout=240, env={"PATH": "/nowhere"}
     )
     assert (done.returncode, done.stderr) == (0, "")
     return sorted(done.stdout.split())

@@ -31,7 +31,10 @@ def forwarder(database: str) -> Iterator[Forwarder]:
 
 
 @pytest.fixture
-def settings(database: str, redis_url: str, forwarder: Forwarder) -> Settings:
+def settings(
+    database: str, redis_url: str, forwarder: Forwarder, monkeypatch: pytest.MonkeyPatch
+) -> Settings:
+    monkeypatch.setattr(read_api, "ANSWERS_WITHIN_S", 5.0)
     fold_live(database)
     place = urlsplit(database)
     login, _, _ = place.netloc.rpartition("@")

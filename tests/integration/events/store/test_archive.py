@@ -238,7 +238,7 @@ def test_an_export_is_one_moment_of_a_log_that_is_being_written(
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        assert began.wait(10)
+        assert began.wait(60)
         file = io.BytesIO()
         grown: list[int] = []
 
@@ -249,7 +249,7 @@ def test_an_export_is_one_moment_of_a_log_that_is_being_written(
         done = export_log(connection, file.write, progress=look)
     finally:
         stop.set()
-        writer.join(10)
+        writer.join(60)
     assert grown[-1] > done.events, "the log grew under the export"
     heads = json.loads(file.getvalue().splitlines()[0])["heads"]
     assert sum(position for _, position, _ in heads) == done.events

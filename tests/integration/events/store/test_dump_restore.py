@@ -102,7 +102,7 @@ def run(program: str, *arguments: str) -> None:
     home = unpacked(places(Path("unused")))
     environment = {**os.environ, "LD_LIBRARY_PATH": str(home / "lib")}
     done = subprocess.run(
-        [str(home / "bin" / program), *arguments], env=environment, capture_output=True, text=True, timeout=120,
+        [str(home / "bin" / program), *arguments], env=environment, capture_output=True, text=True, timeout=240,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -124,12 +124,12 @@ def test_a_follower_is_woken_by_what_it_follows_and_by_what_names_nothing(
         log.announce(connection, [turn("alex", "t1")])
         assert follower.wait(0.3) is False
         log.announce(connection)
-        assert follower.wait(30) is True
+        assert follower.wait(60) is True
     with connect(database, application="follower") as own:
         follower = log.Follower(own, {TurnRecorded.__name__})
         log.announce(connection, [turn("alex", "t1")])
-        assert follower.wait(30) is True
+        assert follower.wait(60) is True
         log.announce(connection, [turn("alex", "t1")])
         own.execute("SELECT 1")  # the owner works between two waits
-        assert follower.wait(30) is True
+        assert follower.wait(60) is True
         assert follower.wait(0) is False

@@ -231,7 +231,7 @@ def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
             eventually(lambda: queue.counts().get("recorded", 0) == 1 and settled(queue))
         finally:
             stop.set()
-            thread.join(10)
+            thread.join(60)
     finally:
         authentication.use(None)
     assert not redis.exists("turns:dead")

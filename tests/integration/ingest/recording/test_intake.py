@@ -64,7 +64,7 @@ def recording(settings: Settings, *names: str) -> Iterator[None]:
     finally:
         stop.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
 
 
 @contextmanager
@@ -284,16 +284,16 @@ def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
         eventually(lambda: victim.poll() is not None)
     with recording(settings):
         # The turns of the other nodes are recorded while the node is away. Its own turns are on its disk.
-        eventually(lambda: len(turns(connection)) == len(users) - len(lost), within=60)
+        eventually(lambda: len(turns(connection)) == len(users) - len(lost))
         # The queue depth is unknown, and unknown is never zero.
         recorder = overview(settings).stages[0]
         assert (recorder.behind, recorder.state) == (None, "unknown")
         assert "redis is away" in str(recorder.detail)
         victim.restart()
-        eventually(lambda: len(turns(connection)) == len(users), within=60)
+        eventually(lambda: len(turns(connection)) == len(users))
         with client_of(settings) as client:
-            eventually(lambda: _push(client, settings, users, "after"), within=60)
-            eventually(lambda: len(turns(connection)) == 2 * len(users), within=60)
+            eventually(lambda: _push(client, settings, users, "after"))
+            eventually(lambda: len(turns(connection)) == 2 * len(users))
         eventually(lambda: settled(settings))
     assert texts(connection) == sorted(
         [f"{user} before" for user in users] + [f"{user} after" for user in users]

@@ -94,7 +94,7 @@ def test_cards_are_found_while_a_local_embedder_hangs(settings: Settings, connec
             assert read_health(connection).reader("vectors").behind == len(SAID)
         finally:
             free.set()
-        folding.result(30)
+        folding.result(120)
     check_found(settings, connection)
 
 

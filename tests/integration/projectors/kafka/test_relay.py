@@ -102,9 +102,6 @@ def said_by(connection: Connection, worker: str) -> HeartbeatReport | None:
     return found[0] if found else None
 
 
-pytestmark = pytest.mark.timeout(120)
-
-
 @pytest.fixture
 def settings(database: str, broker: MockBroker) -> Settings:
     return replace(Settings(), database_url=database, kafka_brokers=broker.address)
@@ -204,19 +201,19 @@ def test_a_stalled_broker_is_reported_and_does_not_keep_the_relay_from_stopping(
 ) -> None:
     with relaying(settings):
         fill(connection, 10)
-        eventually(published(settings, connection), within=60)
+        eventually(published(settings, connection))
         with stalled(broker):
             fill(connection, 10)
             eventually(lambda: waits(connection, "kafka", broker.address))
             assert sum(relayed(connection)) == 10
-        eventually(published(settings, connection), within=60)
+        eventually(published(settings, connection))
         broker.signal(signal.SIGSTOP)
         fill(connection, 10)
         eventually(lambda: waits(connection, "kafka", broker.address))
     broker.signal(signal.SIGCONT)
     assert sum(relayed(connection)) == 20
     with relaying(settings):
-        eventually(published(settings, connection), within=60)
+        eventually(published(settings, connection))
     heads = log.heads(connection)
     for partition, messages in on_topic(settings).items():
         assert {int(headers(each)["position"]) for each in messages} == set(range(1, heads[partition] + 1))

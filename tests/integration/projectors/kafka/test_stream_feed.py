@@ -160,7 +160,7 @@ def test_an_offer_waits_while_the_buffer_is_full_and_wakes_the_reader(stream: St
     feed.wait(0)  # what was offered before was news, too
     woken.start()
     feed.offer(*stream.messages[1], 0)
-    woken.join(10)
+    woken.join(60)
     assert (woken.is_alive(), feed.full) == (False, True)
     feed.detach()
     assert not feed.full
@@ -179,7 +179,7 @@ deliveries: st.SearchStrategy[list[Delivery]] = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(deliveries)
 def test_the_log_is_read_once_and_in_order_for_any_messages(written: str, plan: list[Delivery]) -> None:
     with connect(written, application="test") as connection:

@@ -134,7 +134,7 @@ def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_su
             if stage == "folding":
                 # Its workers end with it, and a rebuild that is told to stop drops its tables. Both wait for the lock.
                 other.execute("ROLLBACK; BEGIN")
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=240)
         finally:
             process.kill()
             process.wait()

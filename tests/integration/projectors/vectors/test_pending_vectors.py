@@ -215,7 +215,7 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
         worker = start(database)
         try:
             reached = min(cards, max(done, int(share * cards)) + 1)
-            eventually(partial(at_least, connection, reached), within=60)
+            eventually(partial(at_least, connection, reached))
         finally:
             worker.kill()
             worker.wait()

@@ -19,6 +19,7 @@ from events.types.cards import EventNoted, StateAsserted
 from projectors.embedding.embedder import HASH_MODEL, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
+from retrieval.http import read_api
 from retrieval.http.read_api import create_app
 from retrieval.recall import channel_health
 from retrieval.recall.channel_executor import CHANNELS, faults_of
@@ -81,7 +82,7 @@ class Asking:
 def asking(database: str, **changed: Any) -> TestClient:
     # The overlay is no channel. It gets a long deadline, so that every warning comes from a channel.
     settings = replace(
-        Settings(), database_url=database, embed_model=HASH_MODEL, overlay_deadline_ms=5000, auth="off"
+        Settings(), database_url=database, embed_model=HASH_MODEL, overlay_deadline_ms=30_000, auth="off"
     )
     return TestClient(create_app(replace(settings, **changed)))
 
@@ -89,7 +90,7 @@ def asking(database: str, **changed: Any) -> TestClient:
 @pytest.fixture
 def patient() -> dict[str, int]:
     """Deadlines that healthy channels meet on a busy machine."""
-    return {f"{name}_deadline_ms": 5000 for name in CHANNELS}
+    return {f"{name}_deadline_ms": 30_000 for name in CHANNELS}
 
 
 def test_without_faults_every_channel_is_well(cards: str, patient: dict[str, int]) -> None:
@@ -112,6 +113,7 @@ def test_where_many_recalls_wait_a_question_is_not_embedded(
 
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + later[0])
     monkeypatch.setattr(HashEmbedder, "embed_question", slow)
+    monkeypatch.setattr(read_api, "WAITS_FOR_A_PLACE_S", 60.0)
     # There is one place. Its holder keeps it long enough for the other recalls to come.
     with (
         asking(cards, pool_size=2, fault_tags="slow:1500", **patient) as client,
@@ -149,9 +151,14 @@ def test_one_channel_fails_and_the_others_answer(
         assert variable_of(f"fault_{channel}") in warning
 
 
-def test_with_all_channels_dead_the_answer_is_empty_and_names_them(cards: str) -> None:
+def test_with_all_channels_dead_the_answer_is_empty_and_names_them(
+    cards: str, patient: dict[str, int]
+) -> None:
     faults = dict(zip(CHANNELS, ["down", "error", "slow:60000"] * 2, strict=False))
-    with asking(cards, **{f"fault_{name}": fault for name, fault in faults.items()}) as client:
+    # Only the slow channels must be late.
+    hasty = {f"{name}_deadline_ms": 100 for name, fault in faults.items() if fault.startswith("slow")}
+    settings = patient | hasty | {f"fault_{name}": fault for name, fault in faults.items()}
+    with asking(cards, **settings) as client:
         answer = Asking(client).recall()
     assert answer["cards"] == []
     assert len(answer["warnings"]) == len(CHANNELS)
@@ -163,12 +170,15 @@ def test_with_all_channels_dead_the_answer_is_empty_and_names_them(cards: str) -
 def test_where_all_are_late_they_get_more_time(cards: str) -> None:
     slow = {f"fault_{name}": "slow:400" for name in ("semantic", "tags", "fuzzy")}
     hasty = {f"{name}_deadline_ms": 50 for name in ("semantic", "tags", "fuzzy")}
-    with asking(cards, **slow, **hasty, last_resort_ms=5000) as client:
+    with asking(cards, **slow, **hasty, last_resort_ms=30_000) as client:
         answer = Asking(client).recall()
     assert answer["cards"]
 
 
-def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient: dict[str, int]) -> None:
+def test_channels_that_go_by_content_never_rest_all_at_once(
+    cards: str, patient: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel_health, "BUSY", 0)  # a channel rests, however slow the others are
     content = ("semantic", "tags", "fuzzy")
     slow = {f"fault_{name}": "slow:600" for name in content}
 
@@ -225,38 +235,45 @@ def _longest(connection: Connection) -> float:
     return float(row[0])
 
 
-def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patient: dict[str, int]) -> None:
-    settings = patient | {"fuzzy_deadline_ms": 1000, "quarantine_over_ms": 600, "fault_fuzzy": "slow:60000"}
-    # On a busy machine a channel may be five times as slow as the others without a quarantine.
-    with asking(cards, **settings) as client:
+@pytest.fixture
+def alone(patient: dict[str, int]) -> dict[str, Any]:
+    """Settings with which only the fuzzy channel has latencies, so that no slow machine makes up for its own.
+
+    A question without a time is nothing for the time and the graph channel, and errors have no latency.
+    """
+    return patient | {"fault_semantic": "down", "fault_tags": "down"}
+
+
+def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, alone: dict[str, Any]) -> None:
+    slow = {"fuzzy_deadline_ms": 100, "last_resort_ms": 100, "quarantine_over_ms": 50}
+    with asking(cards, **alone | slow | {"fault_fuzzy": "slow:60000"}) as client:
         service = Asking(client)
-        with ThreadPoolExecutor(3) as threads:
-            answers = list(threads.map(lambda _: service.recall("where do I live?"), range(9)))
-        assert {answer["channels"]["fuzzy"]["status"] for answer in answers} == {"late"}
-        answer = eventually(
-            lambda: (each := service.recall("where do I live?"))["channels"]["fuzzy"]["ms"] == 0 and each
-        )
+        assert service.recall("where do I live?")["channels"]["fuzzy"]["status"] == "late"
+        eventually(lambda: service.recall("where do I live?")["channels"]["fuzzy"]["status"] == "quarantined")
+        answer = service.recall("did we adopt kittens this week?")
         fuzzy = answer["channels"]["fuzzy"]
         assert fuzzy["status"] == "quarantined"
         assert fuzzy["ms"] == 0
         assert "P95" in fuzzy["detail"]
-        assert answer["cards"][0]["value"] == "Lisbon"
+        assert answer["channels"]["time"]["status"] == "ok"
+        assert answer["cards"][0]["content"] == "We adopted two kittens yesterday"
         channels = client.get("/v1/channels").json()
         assert channels["fuzzy"]["status"] == "quarantined"
         assert channels["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
-        assert channels["tags"]["status"] == "ok"
+        assert channels["time"]["status"] == "ok"
         metrics = client.get("/metrics").text
         assert 'cardlog_recall_channel_quarantined{channel="fuzzy"} 1.0' in metrics
-        assert 'cardlog_recall_channel_quarantined{channel="tags"} 0.0' in metrics
-        assert 'cardlog_recall_channel_seconds_count{channel="tags"}' in metrics
+        assert 'cardlog_recall_channel_quarantined{channel="time"} 0.0' in metrics
+        assert 'cardlog_recall_channel_seconds_count{channel="time"}' in metrics
 
 
 def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
-    cards: str, connection: Connection, patient: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    cards: str, connection: Connection, alone: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(channel_health, "PROBE_EVERY_S", 0.05)
-    settings = patient | {"fuzzy_deadline_ms": 620, "quarantine_over_ms": 600}
-    with asking(cards, **settings) as client:
+    # On a busy machine a quick channel takes up to a second.
+    slow = {"fuzzy_deadline_ms": 1100, "last_resort_ms": 1100, "quarantine_over_ms": 1000}
+    with asking(cards, **alone | slow) as client:
         service = Asking(client)
         with connection.transaction():
             connection.execute("LOCK TABLE cards.words IN ACCESS EXCLUSIVE MODE")
@@ -266,8 +283,7 @@ def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
         fuzzy = eventually(
             lambda: (
                 (each := service.recall("where do I live?")["channels"]["fuzzy"])["status"] == "ok" and each
-            ),
-            within=60.0,
+            )
         )
         assert fuzzy["hits"] >= 0
 
@@ -305,7 +321,8 @@ def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
             assert recalled["cards"][0]["content"] == card["content"]
 
 
-def test_a_server_that_is_too_slow_is_not_called_away(cards: str) -> None:
+def test_a_server_that_is_too_slow_is_not_called_away(cards: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_api, "ANSWERS_WITHIN_S", 1.0)
     settings = replace(Settings(), database_url=cards, embed_model=HASH_MODEL, auth="off")
     with connect(cards, application="test", autocommit=False) as connection:
         connection.execute("LOCK TABLE cards.arbitrations")  # only the resolution of the cards reads it

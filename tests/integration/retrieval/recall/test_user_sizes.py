@@ -104,7 +104,7 @@ def test_a_statement_has_one_plan_for_all_users_unless_it_asks_for_its_own(datab
 
 
 def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
-    database: str, redis_url: str, connection: Connection
+    database: str, connection: Connection
 ) -> None:
     fill(connection, 6000, users=50, texts=300, heavy=0.8)
     # As on a server that serves thousands and uses generic plans.
@@ -130,7 +130,7 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
         assert found is not None
         return int(found[0])
 
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    settings = settings_of(database, **PATIENT)
 
     async def look(pool: Pool) -> None:
         overlay = Overlay(settings, pool)

@@ -58,7 +58,7 @@ def test_the_chart_has_the_version_of_the_package() -> None:
 def rendered(*options: str) -> dict[tuple[str, str], dict[str, Any]]:
     done = subprocess.run(
         [str(HELM), "template", "cardlog", str(CHART), "--namespace", "memory", "--kube-version", "1.31.0", *options],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     objects = [each for each in yaml.safe_load_all(done.stdout) if each is not None]

@@ -204,7 +204,7 @@ async def test_slow_answers_of_before_refuse_nobody_who_comes_alone(monkeypatch:
                 await asyncio.sleep(0)
         leave.release()
     leave.release()
-    await asyncio.wait_for(visit(), 5)
+    await asyncio.wait_for(visit(), 60)
 
 
 def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:

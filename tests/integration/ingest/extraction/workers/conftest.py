@@ -24,7 +24,7 @@ def settings(database: str, api: MessagesApi) -> Settings:
         database_url=database,
         session_batch_linger_ms=0,
         session_batch_turns=1,
-        extract_timeout_s=1,
+        extract_timeout_s=300,
         extract_grace_s=5,
     )
 

@@ -214,7 +214,7 @@ def test_hostile_turns_come_out_of_the_log_as_they_went_in_stop_nothing_and_stat
     assert len(texts) >= 200
     reader.append(*[turn("eve", text, number) for number, text in enumerate(texts)])
     with reader.working():
-        reader.until_read("eve", within=60)
+        reader.until_read("eve")
     assert reader.failed("eve") == []
     events = reader.events("eve")
     kept = [e.payload.text for e in events if isinstance(e.payload, TurnRecorded)]

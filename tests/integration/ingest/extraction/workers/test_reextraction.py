@@ -209,7 +209,7 @@ def test_a_session_read_again_is_written_in_its_order(reader: Reader) -> None:
 
     def first_is_last(request: Request) -> None:
         if TOWNS[0] in request.turns[0]:
-            answered.wait(20)
+            answered.wait(60)
         else:
             others.append(request)
             if len(others) == 2:
