@@ -3,6 +3,7 @@
 import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import httpx2
@@ -41,20 +42,22 @@ def ask(
 def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
     # Another test may have stopped Redis a moment ago.
     eventually(lambda: not ask(stack, "warm", push(stack, "warm", "I like tea.")).json()["warnings"])
-    in_time, late = 0, []
-    for number in range(5):
-        user = f"alex {number}"
+    users = count()
+
+    def found() -> bool:
+        user = f"alex {next(users)}"
         answer = ask(stack, user, push(stack, user, "Hi, I'm Alex. I love basketball and gaming."))
-        assert answer.status_code == 200, answer.text
+        if (
+            answer.status_code == 503 or answer.json()["warnings"]
+        ):  # a busy machine may be late, and reports it
+            return False
         document = answer.json()
-        late += document["warnings"]
-        if not document["warnings"]:  # a busy machine may be late, and reports it
-            in_time += 1
-            assert {"Likes basketball", "Likes gaming"} <= {
-                each["content"] for card in document["cards"] for each in (card, *card["beside"])
-            }
-            assert document["channels"]["semantic"]["hits"] >= 2
-    assert in_time, late
+        assert {"Likes basketball", "Likes gaming"} <= {
+            each["content"] for card in document["cards"] for each in (card, *card["beside"])
+        }
+        return bool(document["channels"]["semantic"]["hits"] >= 2)
+
+    eventually(found)
 
 
 def invented(genuine: str) -> list[str]:
