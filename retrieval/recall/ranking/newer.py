@@ -160,7 +160,7 @@ def _compare_with(
         said, text = newer.terms, _own_words(newer.card.content)
         changes = _changes(text)
         own = _values(text) if others else others
-        another = bool(others) and _differ(own, others)
+        another = _differ(own, others)
         if value is None and not (changes or another):
             continue
         # With words of the question that the older card lacks, it is about another thing: the VPN of the office.
@@ -169,10 +169,8 @@ def _compare_with(
         if changes or another:
             # Two turns are about different things when each names its thing with a word that the other lacks.
             telling, subjects = _telling(text, asked.user_id, own - others if another else frozenset())
-            apart = bool(subjects) and not any(each <= of_fact for each in subjects)
-            if apart:
-                of_older = _subjects(card.content, asked.user_id) or [told & asked.keys]
-                apart = not any(each <= said for each in (*of_older, thing))
+            of_older = (*(_subjects(card.content, asked.user_id) or [told & asked.keys]), thing)
+            apart = bool(subjects) and not _any_in(subjects, of_fact) and not _any_in(of_older, said)
         if value is not None:
             share = _share(thing if others else value or topic, said)
             repeated = _share(value or topic, said) >= 1
@@ -218,6 +216,10 @@ def _compare_with(
             older.is_like(newer, share)
         elif share:
             older.is_ended(newer, share, surely=replaced)
+
+
+def _any_in(things: Collection[frozenset[int]], words: frozenset[int]) -> bool:
+    return any(each <= words for each in things)
 
 
 def _tells_only(
