@@ -95,6 +95,12 @@ def past_fact(card: Card, instead: Card | None) -> PastFact:
     return PastFact(**short(card).model_dump(), instead=None if instead is None else instead.content)
 
 
+def shown_past(past: Mapping[UUID, Sequence[PastFact]], told: Sequence[Card]) -> list[PastFact]:
+    """Returns the facts of ``past`` that the words of a turn among ``told`` still say."""
+    facts = (fact for card in told for fact in past.get(card.card_id, ()))
+    return list({fact.card_id: fact for fact in facts}.values()) if any(each.episode for each in told) else []
+
+
 def without_words(
     leads: Sequence[Card], groups: Mapping[UUID, Sequence[UUID]], cards: Mapping[UUID, Card]
 ) -> list[UUID]:

@@ -12,7 +12,6 @@ from psycopg.sql import SQL, Composed, Identifier
 from events.language.terms import analyse, term_keys
 from events.platform.database import statement
 from events.platform.failures import RETRY_S
-from events.resources.recall import PastFact
 from events.types.records import record
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
@@ -23,7 +22,6 @@ from retrieval.channels.channel import found_rows
 from retrieval.pool import Pool
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
-from retrieval.recall.answer import past_fact
 from retrieval.recall.fusion import Evidence
 from retrieval.recall.judging import CardResolution, Dispute, Judging, past_facts
 from retrieval.recall.overview import registered
@@ -31,7 +29,7 @@ from retrieval.recall.ranking.features import is_asked_for
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "qualifies", "retracts", "contradicts", "same_as")
-_TURNS = 30  # the best episodes, of which it is asked if their facts still hold
+_TURNS = 30  # the best cards, of whose turns it is asked if their facts still hold
 _FACTS = 5  # the facts whose values are looked up in later turns
 _BEST = 2  # the best cards whose rare words are looked up there, too
 _READ = 200  # characters of a value
@@ -107,25 +105,6 @@ class CardResolver:
             found = await (await _asked(connection, _EPISODE, _EPISODES, values)).fetchall()
         return {episode.of_card: episode for episode in found if scope.admits(episode)}
 
-    async def past_facts(
-        self, question: Question, scope: Scope, episodes: Sequence[UUID]
-    ) -> dict[UUID, list[PastFact]]:
-        """Returns what no longer holds of the turns of these episodes (``judging.py``), and nothing of a past fold."""
-        if not episodes or scope.known_at is not None:
-            return {}
-        values = {"user_id": scope.user_id, "cards": list(episodes), "at": question.now}
-        async with self._pool.connected(scope.user_id, RETRY_S) as connection:
-            asked = await connection.execute(statement(_PACKAGE, "past_facts"), values)
-            if not (of_turns := await asked.fetchall()):
-                return {}
-            facts = sorted({fact for _, fact in of_turns})
-            asked_edges = await _edges(connection, scope, facts, history=False, implied=(False, True))
-            edges = await asked_edges.fetchall()
-            named = {*facts, *episodes, *(edge.from_card for edge in edges)}
-            known = by_id(await (await _cards(connection, scope, sorted(named))).fetchall())
-        found = past_facts(of_turns, known, edges, question, scope)
-        return {episode: [past_fact(*each) for each in told] for episode, told in found.items()}
-
     async def resolve(
         self,
         question: Question,
@@ -144,7 +123,6 @@ class CardResolver:
         if not best:
             return CardResolution({}, {})
         history = question.intent == "history"
-        of_now = scope.known_at is None and not history
         async with self._pool.connected(scope.user_id, RETRY_S) as connection:
             # These queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
@@ -154,14 +132,15 @@ class CardResolver:
                     values = {"user_id": scope.user_id, "cards": list(best), "at": question.now}
                     asked_disputes = await _asked(connection, _DISPUTE, _DISPUTES, values)
                 asked_edges = await _edges(connection, scope, best, history=history)
-                asked_states = await connection.execute(
-                    statement(_PACKAGE, "turn_states"),
-                    {"user_id": scope.user_id, "cards": list(best[:_TURNS]) if of_now else []},
+                turns = best[:_TURNS] if scope.known_at is None else ()
+                asked_facts = await connection.execute(
+                    statement(_PACKAGE, "turn_facts"),
+                    {"user_id": scope.user_id, "cards": list(turns), "at": question.now},
                 )
                 looked_up = by_id(await asked_cards.fetchall())
                 disputes = [] if asked_disputes is None else await asked_disputes.fetchall()
                 edges = await asked_edges.fetchall()
-                states_of_turns = await asked_states.fetchall()
+                facts = await asked_facts.fetchall()
             terms = {card: frozenset(row.terms) for card, row in looked_up.items()}
             found: dict[UUID, Card] = dict(looked_up)
             marks = {card: evidence[card] for card in looked_up}
@@ -174,15 +153,27 @@ class CardResolver:
                 for card, row in found.items()
                 if scope.replaced(row) or (row.kind == "event" and history)
             ]
-            # A fact that no later one took the place of has no chain.
-            of_turns = [(episode, state, retracted) for episode, state, retracted, _ in states_of_turns]
-            if chained := [*chained, *(state for _, state, _, superseded in states_of_turns if superseded)]:
+            of_turns: list[tuple[UUID, UUID, bool]] = []
+            past_of: list[tuple[UUID, UUID]] = []
+            for card, fact, retracted, superseded, own, past in facts:
+                if past:
+                    past_of.append((card, fact))
+                if own and not history and card in found and found[card].episode:
+                    of_turns.append((card, fact, retracted))
+                    if superseded:  # a fact that no later one took the place of has no chain
+                        chained.append(fact)
+            if chained:
                 asked_edges = await _edges(connection, scope, chained, history=history, implied=(True,))
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
             later, naming = await _later(connection, question, scope, found, marks, terms)
             named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
+            past_edges: list[RelationEdge] = []
+            if gone := sorted({fact for _, fact in past_of}):
+                asked_edges = await _edges(connection, scope, gone, history=False, implied=(False, True))
+                past_edges = await asked_edges.fetchall()
+                named |= {*gone, *(edge.from_card for edge in past_edges)}
             others: dict[UUID, _FoundCard] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
@@ -190,8 +181,13 @@ class CardResolver:
             for card in later.keys() & others.keys():
                 found[card], terms[card] = others[card], frozenset(others[card].terms)
         resolution = Judging(question, scope, found, marks, others, edges).resolution(disputes, of_turns)
-        again = _again(naming, found)
-        return replace(resolution, found=looked_up, terms=terms, again=again)
+        return replace(
+            resolution,
+            found=looked_up,
+            terms=terms,
+            again=_again(naming, found),
+            past=past_facts(past_of, {**others, **found}, past_edges, question, scope),
+        )
 
     async def _as_known(
         self,

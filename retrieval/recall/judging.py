@@ -6,11 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from events.resources.cards import Contradiction, Side
+from events.resources.recall import PastFact
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.chain import Chains, RelationEdge, same
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
+from retrieval.recall.answer import past_fact
 from retrieval.recall.fusion import Evidence
 
 
@@ -34,8 +36,9 @@ class CardResolution:
     ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
     facts all were retracted, one of them or the fact in its place, and for a turn whose successor is of a kind that is
     not asked for, that card. ``conditions`` has, for a card, those that qualify it and those that it qualifies, and
-    ``finer`` those that expand it. ``again`` names the last later turn that names what a card answers. ``found`` are
-    all cards that were looked up. ``left_out`` says why a card does not answer.
+    ``finer`` those that expand it. ``again`` names the last later turn that names what a card answers. ``past`` has the
+    facts of the turn of a card that no longer hold. ``found`` are all cards that were looked up. ``left_out`` says why
+    a card does not answer.
     """
 
     cards: dict[UUID, Card]
@@ -49,6 +52,7 @@ class CardResolution:
     conditions: Mapping[UUID, Sequence[Card]] = field(default_factory=dict)
     finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
     again: Mapping[UUID, UUID] = field(default_factory=dict)
+    past: Mapping[UUID, Sequence[PastFact]] = field(default_factory=dict)
 
 
 def past_facts(
@@ -57,8 +61,8 @@ def past_facts(
     edges: Sequence[RelationEdge],
     question: Question,
     scope: Scope,
-) -> dict[UUID, list[tuple[Card, Card | None]]]:
-    """Returns the facts of some turns that no longer hold, each with the fact in its place, by the episode of the turn.
+) -> dict[UUID, list[PastFact]]:
+    """Returns the facts of the turns of some cards that no longer hold, each with the fact in its place, by the card.
 
     ``of_turns`` has retracted and superseded facts. A retracted fact never held. A superseded one counts when the
     question is about now, and when another turn tells its successor.
@@ -72,19 +76,19 @@ def past_facts(
         counts = not (one.retracted or one.contested) and one.begun is not None and one.begun <= question.now
         return one.begun if counts else None
 
-    found: dict[UUID, list[tuple[Card, Card | None]]] = {}
-    for episode, fact in of_turns:
-        if not {episode, fact} <= known.keys():
+    found: dict[UUID, list[PastFact]] = {}
+    for card, fact in of_turns:
+        if not {card, fact} <= known.keys():
             continue  # it was folded anew since
         last, wrong = fact, known[fact]
         while known[last].retracted and last in corrected:
             last = corrected[last]
         right = known[chains.latest(last, begun)[-1]]
-        elsewhere = right.content != wrong.content and not set(right.turn_ids) & set(known[episode].turn_ids)
+        elsewhere = right.content != wrong.content and not set(right.turn_ids) & set(known[card].turn_ids)
         # What ended the fact tells it, too, and holds at no instant.
         told = elsewhere and replace(scope, kinds=(right.kind,), valid_from=None).admits(right)
         if wrong.retracted or (told and question.intent in ("present", "list")):
-            found.setdefault(episode, []).append((wrong, right if told else None))
+            found.setdefault(card, []).append(past_fact(wrong, right if told else None))
     return found
 
 

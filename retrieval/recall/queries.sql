@@ -79,27 +79,21 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) episode;
 
--- name: turn_states
--- The states that were made of the same turn as each of these episodes. The cards of one extraction have one cause.
-SELECT e.card_id, s.card_id, s.retracted, s.superseded_at IS NOT NULL AS superseded
-FROM cards.cards e
-JOIN cards.cards s ON s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
-WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode AND NOT s.contested;
-
--- name: past_facts
--- The facts of the turn of each of these episodes that were never true, or that another one superseded by the instant `at`.
-SELECT e.card_id, fact.card_id
+-- name: turn_facts
+-- The other facts of the turn of each of these cards. `own` marks the states of the same extraction, which share its cause,
+-- and `past` what was never true, or what another fact superseded by the instant `at`.
+SELECT e.card_id, fact.*
 FROM cards.cards e
 CROSS JOIN LATERAL (
-    SELECT s.card_id FROM cards.cards s
-    WHERE s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
-      AND s.superseded_at <= %(at)s AND NOT (s.ended OR s.contested OR s.retracted)
+    SELECT s.card_id, s.retracted, s.superseded_at IS NOT NULL AS superseded, true AS own,
+           s.superseded_at <= %(at)s AND NOT (s.ended OR s.retracted) AS past
+    FROM cards.cards s
+    WHERE s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids AND NOT s.contested
     UNION ALL
-    SELECT r.card_id FROM cards.cards r
-    WHERE r.user_id = e.user_id AND r.retracted AND r.project_id = e.project_id AND r.turn_ids && e.turn_ids
-      AND r.episode IS NOT TRUE
+    SELECT r.card_id, true, false, false, true FROM cards.cards r
+    WHERE r.user_id = e.user_id AND r.retracted AND r.project_id = e.project_id AND r.turn_ids && e.turn_ids AND r.episode IS NOT TRUE
 ) fact
-WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode
+WHERE e.user_id = %(user_id)s AND e.card_id = ANY (%(cards)s::uuid[]) AND fact.card_id <> e.card_id
 ORDER BY e.card_id, fact.card_id;
 
 -- name: unprojected_events

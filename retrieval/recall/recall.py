@@ -26,7 +26,7 @@ from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import Scope, scope_of
-from retrieval.recall.answer import CardAnswer, RecallAnswer, beside, short, without_words
+from retrieval.recall.answer import CardAnswer, RecallAnswer, beside, short, shown_past, without_words
 from retrieval.recall.ask import Ask, in_modes, local_time
 from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
@@ -227,15 +227,6 @@ class Recall:
             ]
             for card in chosen
         }
-        shown = {
-            card.card_id: [each.card_id for each in (card, *others[card.card_id]) if each.episode]
-            for card in chosen
-        }
-        past = await _with_retry(
-            lambda: self.resolver.past_facts(
-                question, scope, [turn for turns in shown.values() for turn in turns]
-            )
-        )
         insights, unread = await self._concluded(found, ask)
         explain = None
         if ask.explain:
@@ -256,7 +247,7 @@ class Recall:
                     pending=card_id in overlaid.pending,
                     beside=beside(card, others[card_id]),
                     perhaps_no_longer=None if newer is None or newer.card_id == card_id else short(newer),
-                    past_facts=[fact for turn in shown[card_id] for fact in past.get(turn, ())],
+                    past_facts=shown_past(resolution.past, (card, *others[card_id])),
                     aging=aging(stood, now),
                     outdated=outdated(stood, now),
                     time_passed=time_passed(stood, now),
