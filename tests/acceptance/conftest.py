@@ -3,9 +3,11 @@
 They stop before the process takes tests of other packages: each takes a twentieth of a processor while nobody asks it.
 """
 
+import os
 import secrets
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,9 @@ from tests.support.person import Person
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
+
+# A new client of HTTP reads the certificates of all authorities, which takes a fiftieth of a second. No test needs one.
+os.environ.setdefault("SSL_CERT_DIR", str(Path(__file__).parent))
 
 LONG: dict[str, str] = {
     f"CARDLOG_{name}_DEADLINE_MS": "10000"
