@@ -24,6 +24,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
+from events.platform.settings import Settings
 from tests.support.databases import copied, drop_used, execute, url_of
 
 # How long an example takes says how busy the machine is, and nothing of the code. The same code has the same examples;
@@ -123,6 +124,7 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield given
         return
     with EmbeddedPostgres(tmp_path_factory.mktemp("postgres"), durable=False) as server:
+        # It would visit a database every other second, and each is gone before it needs a visit.
         execute(server.url, "ALTER SYSTEM SET autovacuum = off")
         execute(server.url, "SELECT pg_reload_conf()")
         yield server.url
@@ -145,13 +147,22 @@ def redis_url(_redis_urls: tuple[str, str]) -> str:
 
 @pytest.fixture(scope="session")
 def template(postgres_url: str) -> Iterator[str]:
-    """The name of a database with every migration applied, to be copied."""
+    """The name of a database to be copied: every migration is applied, and the tables of the projectors are empty.
+
+    To make the tables in each copy takes three times as long as the copy. Those of vectors belong to an embedder, so a
+    test makes them itself.
+    """
     from events.platform.database import migrate
+    from projectors.generations.generations import ensure_live
+    from projectors.registry import projectors
 
     name = f"template_{uuid.uuid4().hex}"
     execute(postgres_url, "CREATE DATABASE {}", name)
     with psycopg.connect(url_of(postgres_url, name), autocommit=True) as connection:
         migrate(connection)
+        for projector in projectors(Settings()):
+            if projector.name != "vectors":
+                ensure_live(connection, projector)
     yield name
     drop_used(keep=0)
     execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)

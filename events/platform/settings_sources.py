@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -18,7 +19,13 @@ from dotenv import dotenv_values
 from psycopg.conninfo import conninfo_to_dict
 from pydantic import AfterValidator, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from events.platform.settings import (
     PREFIX,
@@ -45,7 +52,7 @@ def read(environment: Mapping[str, str], files: list[Path]) -> dict[str, Any]:
     Raises :class:`SettingsError` with a sentence for each variable with an invalid value.
     """
     try:
-        given = _model(environment, *map(values_of, files))()
+        given = _model()(sources=[environment, *map(values_of, files)])
     except ValidationError as error:
         raise SettingsError("; ".join(map(_sentence, error.errors(include_url=False)))) from None
     return {name: getattr(given, name) for name in given.model_fields_set}
@@ -206,18 +213,24 @@ def _kind(name: str, kind: object) -> object:
     return kind
 
 
-def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
-    """Returns the pydantic-settings model that reads ``sources``. The first source takes precedence."""
+@cache
+def _model() -> type[BaseSettings]:
+    """Returns the pydantic-settings model that reads its ``sources``. The first source takes precedence."""
 
     class Sources(BaseSettings):
         model_config = SettingsConfigDict(extra="ignore", case_sensitive=True, validate_default=False)
 
         @classmethod
         def settings_customise_sources(
-            cls, settings_cls: type[BaseSettings], *_: object, **__: object
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            *_: object,
+            **__: object,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
+            assert isinstance(init_settings, InitSettingsSource)
             found = []
-            for values in sources:
+            for values in init_settings.init_kwargs["sources"]:
                 source = EnvSettingsSource(settings_cls)
                 source.env_vars = {
                     name: text.strip() for name, text in values.items() if text and text.strip()
@@ -233,7 +246,12 @@ def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
 
 
 def _rule(name: str) -> Rule:
-    return next(rule_of(item) for item in fields(Settings) if item.name == name)
+    return _rules()[name]
+
+
+@cache
+def _rules() -> dict[str, Rule]:
+    return {item.name: rule_of(item) for item in fields(Settings)}
 
 
 def _sentence(error: Any) -> str:

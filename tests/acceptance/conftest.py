@@ -1,8 +1,13 @@
-"""Two whole Cardlogs as a user starts them, one with rules and one with a model, their users, and one HTTP client."""
+"""Two whole Cardlogs as a user starts them, one with rules and one with a model, their users, and one HTTP client.
 
+They stop before the process takes tests of other packages: each takes a twentieth of a processor while nobody asks it.
+"""
+
+import os
 import secrets
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +16,9 @@ from tests.support.person import Person
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
+
+# A new client of HTTP reads the certificates of all authorities, which takes a fiftieth of a second. No test needs one.
+os.environ.setdefault("SSL_CERT_DIR", str(Path(__file__).parent))
 
 LONG: dict[str, str] = {
     f"CARDLOG_{name}_DEADLINE_MS": "10000"
@@ -25,7 +33,7 @@ SECRETS = {
 LOGIN = f"zqlogin{secrets.token_hex(8)}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Cardlog that all tests share, with users of their own. On a busy machine it misses no deadline."""
     running = start(tmp_path_factory.mktemp("stack") / "data", **LONG)
@@ -57,7 +65,7 @@ def model(_model: MessagesApi) -> MessagesApi:
     return _model
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def by_model(_model: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Cardlog whose turns a model reads, with users of its own for each test. It logs all that it can."""
     data = tmp_path_factory.mktemp("by_model") / "data"
@@ -73,7 +81,7 @@ def read_by_model(by_model: Running, model: MessagesApi) -> Person:
     return Person(by_model, f"user-{uuid.uuid4().hex[:8]}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A Cardlog for tests that look at all of it. It reports a stall after one second and logs JSON."""
     data = tmp_path_factory.mktemp("watched") / "data"

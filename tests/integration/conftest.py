@@ -1,6 +1,8 @@
 """A connection for the integration tests, a memory, a sealed memory, and clients of both services."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -13,6 +15,9 @@ from events.sealing.sealer import Sealer
 from tests.support.conversing import Memory, remembering
 from tests.support.projectors.folding import settings_of
 from tests.support.waiting import ALONE, PATIENT
+
+# A new client of HTTP reads the certificates of all authorities, which takes a fiftieth of a second. No test needs one.
+os.environ.setdefault("SSL_CERT_DIR", str(Path(__file__).parent))
 
 _BOUNDS = (
     "retrieval.http.read_api.ANSWERS_WITHIN_S",

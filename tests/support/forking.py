@@ -10,11 +10,14 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NoReturn
 
 import cardlog_client  # noqa: F401 - so that no fork has to load it
-import deploy.command_line  # noqa: F401 - the same
+import deploy.command_line
+import deploy.logs  # noqa: F401 - the same
 from deploy.command import main
+from events.platform import settings_sources
 from events.sealing import sealer
 from events.store import authentication
 
@@ -27,6 +30,7 @@ def forked(
     The start of a process takes a second of processor time, and a fork takes a hundredth. Raises TimeoutExpired like
     ``subprocess.run``.
     """
+    _prepare()
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(input.encode())
         given.seek(0)
@@ -48,6 +52,12 @@ def forked(
         for file in (out, err):
             file.seek(0)
         return subprocess.CompletedProcess(words, status, out.read().decode(), err.read().decode())
+
+
+@cache
+def _prepare() -> None:
+    """Makes the model of the settings, which is more work than most verbs, once for all forks."""
+    settings_sources.read({}, [])
 
 
 def _run(words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:

@@ -19,7 +19,7 @@ from events.health.health_status import (
 from events.health.heartbeat import HeartbeatReport, WorkerState
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.health.stage_health import StageHealth
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Processor
@@ -197,10 +197,12 @@ def test_a_generation_in_building_is_distinguished_from_an_abandoned_one(
     assert (found.state, found.well) == ("abandoned", True)
 
 
-def test_readers_nobody_started_are_listed_as_unknown(connection: Connection) -> None:
-    Processor("reader").open(connection)
-    log.append(connection, [turn("u1", "one")])
-    found = {stage.name: (stage.behind, stage.state) for stage in read_health(connection).readers}
+def test_readers_nobody_started_are_listed_as_unknown(empty_database: str) -> None:
+    with connect(empty_database, application="test") as connection:
+        migrate(connection)
+        Processor("reader").open(connection)
+        log.append(connection, [turn("u1", "one")])
+        found = {stage.name: (stage.behind, stage.state) for stage in read_health(connection).readers}
     assert found == {
         "reader": (1, "unknown"),
         "extractor": (None, "unknown"),

@@ -1,7 +1,10 @@
 """Every endpoint of all three services refuses whoever may not use it, all alike."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import cycle
 from typing import Any
 from uuid import uuid4
 
@@ -164,8 +167,9 @@ class Operation:
         return required
 
 
-def operations() -> list[Operation]:
-    """Every operation that needs a key, from the documents of all services."""
+@cache
+def every() -> list[Operation]:
+    """Every operation that needs a key, from the documents of all services. They take a second to write."""
     found = []
     from events.platform.settings import Settings
 
@@ -198,8 +202,15 @@ OWN = (
 SECRETS = ("waking before dawn", "Porto", "baker", "Mia", "Noor", "zoequill", "rye flour")
 """Words of ada's memory."""
 
-EVERY = operations()
-each_operation = pytest.mark.parametrize("operation", EVERY, ids=str)
+
+def for_each(check: Callable[[Operation], None]) -> None:
+    """Checks every operation. A failure names the operation."""
+    for operation in every():
+        try:
+            check(operation)
+        except AssertionError as error:
+            error.add_note(f"by {operation}")
+            raise
 
 
 def unknown() -> dict[str, str]:
@@ -258,26 +269,35 @@ def strangers(services: Services) -> list[dict[str, str]]:
     ]
 
 
-@each_operation
 def test_whoever_has_no_valid_key_is_refused_alike(
-    services: Services, strangers: list[dict[str, str]], operation: Operation
+    services: Services, strangers: list[dict[str, str]]
 ) -> None:
-    first, *others = [operation.send(services, headers) for headers in strangers]
-    assert first.status_code == 401
-    assert first.headers["www-authenticate"] == "Bearer"
-    assert first.json()["title"] == "Not authenticated"
-    for other in others:
-        assert told(other) == told(first)
+    """Every operation refuses who has no key and one of the others, each in turn. One operation refuses all."""
+    nobody, *others = strangers
+    others_in_turn = cycle(others)
+
+    def check(operation: Operation) -> None:
+        answer = operation.send(services, nobody)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json()["title"] == "Not authenticated"
+        asking = others if operation is every()[0] else [next(others_in_turn)]
+        for headers in asking:
+            assert told(operation.send(services, headers)) == told(answer)
+
+    for_each(check)
 
 
-@each_operation
-def test_a_key_without_the_scope_is_refused(services: Services, operation: Operation) -> None:
-    others = [scope for scope in SCOPES if scope != operation.scope]
-    answer = operation.send(services, services.key(scopes=others))
-    assert (answer.status_code, answer.json()["title"]) == (403, "Scope missing")
-    assert operation.scope in answer.json()["detail"]
-    missing = operation.send(services, services.key(scopes=others), user="nobody at all")
-    assert told(missing) == told(answer)
+def test_a_key_without_the_scope_is_refused(services: Services) -> None:
+    def check(operation: Operation) -> None:
+        others = [scope for scope in SCOPES if scope != operation.scope]
+        answer = operation.send(services, services.key(scopes=others))
+        assert (answer.status_code, answer.json()["title"]) == (403, "Scope missing")
+        assert operation.scope in answer.json()["detail"]
+        missing = operation.send(services, services.key(scopes=others), user="nobody at all")
+        assert told(missing) == told(answer)
+
+    for_each(check)
 
 
 def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services: Services) -> None:
@@ -318,80 +338,89 @@ def test_only_a_key_that_acts_as_the_user_retracts_what_the_user_stated(services
     assert services.write.post(back, json=why, headers=user).status_code == 202
 
 
-@each_operation
-def test_a_key_of_another_user_learns_nothing(services: Services, operation: Operation) -> None:
-    limited = services.key(users=["carl"])
-    answer = operation.send(services, limited)
-    if operation.for_everybody or operation.about_everybody:
-        assert (answer.status_code, answer.json()["title"]) == (403, "Limited key")
-        return
-    if operation.names_a_user:
-        assert told(answer) == told(operation.send(services, limited, user=f"nobody {uuid4()}"))
-    if answer.status_code == 200:
-        if operation.path == "/v1/audit":
-            assert answer.json() == {"entries": [], "next_cursor": None}
+def test_a_key_of_another_user_learns_nothing(services: Services) -> None:
+    def check(operation: Operation) -> None:
+        limited = services.key(users=["carl"])
+        answer = operation.send(services, limited)
+        if operation.for_everybody or operation.about_everybody:
+            assert (answer.status_code, answer.json()["title"]) == (403, "Limited key")
+            return
+        if operation.names_a_user:
+            assert told(answer) == told(operation.send(services, limited, user=f"nobody {uuid4()}"))
+        if answer.status_code == 200:
+            if operation.path == "/v1/audit":
+                assert answer.json() == {"entries": [], "next_cursor": None}
+            else:
+                assert not operation.names_a_user
+                assert "{" not in operation.path
+                for secret in SECRETS:
+                    assert secret not in answer.text
+            return
+        assert answer.status_code == 404
+        if operation.path == "/v1/references/{kind}" or (operation.method, operation.path) in OWN:
+            return  # carl may make a list, a mode, a project and a session
+        if operation.of_own_memory:
+            key = services.key(users=["dora"])
+            [patch] = [each for each in every() if str(each) == "write post /v1/memory/{user_id}/events"]
+            assert patch.send(services, key, user="dora").status_code in (200, 201)
+            dora = operation.send(services, key, user="dora")
+            assert dora.status_code in (200, 201)
+            return
+        if "{" in operation.path:
+            # The same as for a thing that the user of the key does not have, whoever has it.
+            assert told(answer) == told(operation.send(services, limited, user="carl"))
+        if "{" in operation.path and not operation.creates:
+            assert told(answer) == told(operation.send(services, limited, user="carl", **unknown()))
+
+    for_each(check)
+
+
+def test_a_key_of_another_tenant_learns_nothing(services: Services) -> None:
+    def check(operation: Operation) -> None:
+
+        def ask(user: str, **ids: str) -> Response:
+            # A tenant of its own each time: what the request before made is not there.
+            return operation.send(services, services.key(tenant=f"t{uuid4().hex}"), user=user, **ids)
+
+        answer, nobody = ask("ada"), ask(f"nobody {uuid4()}")
+        assert answer.status_code == nobody.status_code
+        if answer.status_code == 404:
+            assert told(answer) == told(nobody)
+            assert told(answer) == told(ask("ada", **unknown()))
         else:
-            assert not operation.names_a_user
-            assert "{" not in operation.path
-            for secret in SECRETS:
+            own = operation.creates or operation.of_own_memory
+            assert "{" not in operation.path or own, "an id of another tenant was found"
+            for secret in (*SECRETS, services.home, services.conflict):
                 assert secret not in answer.text
-        return
-    assert answer.status_code == 404
-    if operation.path == "/v1/references/{kind}" or (operation.method, operation.path) in OWN:
-        return  # carl may make a list, a mode, a project and a session
-    if operation.of_own_memory:
-        key = services.key(users=["dora"])
-        [patch] = [each for each in EVERY if str(each) == "write post /v1/memory/{user_id}/events"]
-        assert patch.send(services, key, user="dora").status_code in (200, 201)
-        dora = operation.send(services, key, user="dora")
-        assert dora.status_code in (200, 201)
-        return
-    if "{" in operation.path:
-        # The same as for a thing that the user of the key does not have, whoever has it.
-        assert told(answer) == told(operation.send(services, limited, user="carl"))
-    if "{" in operation.path and not operation.creates:
-        assert told(answer) == told(operation.send(services, limited, user="carl", **unknown()))
+
+    for_each(check)
 
 
-@each_operation
-def test_a_key_of_another_tenant_learns_nothing(services: Services, operation: Operation) -> None:
+def test_the_right_key_is_answered_as_documented(services: Services) -> None:
+    def check(operation: Operation) -> None:
+        users = None if operation.for_everybody or operation.about_everybody else ["ada"]
+        # Nothing is erased, because the other requests need it.
+        dry_run = {"dry_run": "true"} if operation.method == "delete" else {}
+        answer = operation.send(
+            services, services.key(scopes=[operation.scope, "user"], users=users), **dry_run
+        )
+        assert answer.status_code in (200, 201, 202), answer.text
+        [(kind, content)] = operation.document["responses"][str(answer.status_code)]["content"].items()
+        assert answer.headers["content-type"].partition(";")[0] == kind
+        if kind == "application/json":
+            # To load it takes a second, which other processes save.
+            from jsonschema import Draft202012Validator
 
-    def ask(user: str, **ids: str) -> Response:
-        # A tenant of its own each time: what the request before made is not there.
-        return operation.send(services, services.key(tenant=f"t{uuid4().hex}"), user=user, **ids)
+            components = {"components": {"schemas": operation.document["schemas"]}}
+            Draft202012Validator(content["schema"] | components).validate(answer.json())
 
-    answer, nobody = ask("ada"), ask(f"nobody {uuid4()}")
-    assert answer.status_code == nobody.status_code
-    if answer.status_code == 404:
-        assert told(answer) == told(nobody)
-        assert told(answer) == told(ask("ada", **unknown()))
-    else:
-        own = operation.creates or operation.of_own_memory
-        assert "{" not in operation.path or own, "an id of another tenant was found"
-        for secret in (*SECRETS, services.home, services.conflict):
-            assert secret not in answer.text
-
-
-@each_operation
-def test_the_right_key_is_answered_as_documented(services: Services, operation: Operation) -> None:
-    users = None if operation.for_everybody or operation.about_everybody else ["ada"]
-    # Nothing is erased, because the other requests need it.
-    dry_run = {"dry_run": "true"} if operation.method == "delete" else {}
-    answer = operation.send(services, services.key(scopes=[operation.scope, "user"], users=users), **dry_run)
-    assert answer.status_code in (200, 201, 202), answer.text
-    [(kind, content)] = operation.document["responses"][str(answer.status_code)]["content"].items()
-    assert answer.headers["content-type"].partition(";")[0] == kind
-    if kind == "application/json":
-        from jsonschema import Draft202012Validator  # to load it takes a second, which other processes save
-
-        components = {"components": {"schemas": operation.document["schemas"]}}
-        Draft202012Validator(content["schema"] | components).validate(answer.json())
+    for_each(check)
 
 
 def test_an_id_has_the_form_that_the_document_says(services: Services) -> None:
     """A field of another type than the shared ones would take other forms of UUIDs and instants."""
     asked = 0
-    for operation in EVERY:
+    for operation in every():
         given = {each["name"]: each["schema"] for each in operation.document.get("parameters", [])}
         assert "date-time" not in str(given)
         for name in [name for name, schema in given.items() if "'format': 'uuid'" in str(schema)]:
@@ -401,22 +430,24 @@ def test_an_id_has_the_form_that_the_document_says(services: Services) -> None:
     assert asked > 30
 
 
-@each_operation
 @pytest.mark.parametrize(
     ("limit", "more"),
     [({"modes": ["vault"]}, ("journal", "sketches")), ({"projects": ["vault"]}, ())],
     ids=["mode", "project"],
 )
 def test_a_key_of_another_mode_or_project_learns_nothing(
-    services: Services, limit: dict[str, Any], more: tuple[str, ...], operation: Operation
+    services: Services, limit: dict[str, Any], more: tuple[str, ...]
 ) -> None:
-    answer = operation.send(services, services.key(**limit))
-    for secret in (*SECRETS, "yeast", "baking", "slept badly", "orchid", services.home, *more):
-        assert secret not in answer.text
-    if any(
-        word in operation.path for word in ("{kind}", "{proposal_id}", "{member}", "export", "/v1/turns/")
-    ):
-        assert answer.status_code in (403, 404)
+    def check(operation: Operation) -> None:
+        answer = operation.send(services, services.key(**limit))
+        for secret in (*SECRETS, "yeast", "baking", "slept badly", "orchid", services.home, *more):
+            assert secret not in answer.text
+        if any(
+            word in operation.path for word in ("{kind}", "{proposal_id}", "{member}", "export", "/v1/turns/")
+        ):
+            assert answer.status_code in (403, 404)
+
+    for_each(check)
 
 
 def test_a_key_brings_no_other_user_into_a_team_and_takes_none_out(services: Services) -> None:

@@ -73,10 +73,11 @@ def client_of(settings: Settings) -> Iterator[Redis]:
         yield client
 
 
-def settled(settings: Settings) -> bool:
+def settle(settings: Settings) -> None:
+    """Waits until every turn is recorded."""
     intake = open_intake(settings)
     try:
-        return intake.statistics().behind == 0
+        eventually(lambda: intake.statistics().behind == 0)
     finally:
         intake.close()
 
@@ -104,7 +105,7 @@ def test_what_is_pushed_over_http_is_spread_by_user_and_recorded(
         assert min(held.values()) > 0
     assert standing(settings)["behind"] == 60
     with recording(settings):
-        eventually(lambda: settled(settings))
+        settle(settings)
     assert texts(connection) == sorted(turn["text"] for turn in pushed)
     # The service answered with the ids that the turns are known by, so a token can wait for them.
     assert sorted(turn.turn_id for turn in turns(connection)) == sorted(answer.json()["turn_ids"])
@@ -152,7 +153,7 @@ def test_turns_left_by_another_layout_are_recorded(settings: Settings, connectio
             client.xadd(f"turns:{{{number}}}", {"user_id": "u1", "text": f"{number:02}"})
         eventually(lambda: len(turns(connection)) == 64)
         client.xadd("turns:{63}", {"user_id": "u1", "text": "64"})
-        eventually(lambda: settled(few))
+        settle(few)
     assert texts(connection) == [f"{number:02}" for number in range(65)]
 
 
@@ -163,7 +164,7 @@ def test_entries_of_two_streams_with_the_same_id_are_two_turns(
         for stream in ("turns", *pushed_streams(settings)):
             client.xadd(stream, {"user_id": "u1", "text": f"from {stream}"}, id="1700000000000-0")
     with recording(settings):
-        eventually(lambda: settled(settings))
+        settle(settings)
     assert texts(connection) == sorted(f"from {stream}" for stream in ("turns", *pushed_streams(settings)))
 
 
@@ -177,7 +178,7 @@ def test_dead_letters_of_every_stream_are_listed_corrected_and_dropped(
                 stream, {"user_id": "u1", "text": stream, "timezone": "Nowhere"}, id=f"{number + 1}-0"
             )
     with recording(settings):
-        eventually(lambda: settled(settings))
+        settle(settings)
     with connect_redis(settings.redis_url) as raw:
         letters = DeadLetters(raw, settings.turns_stream)
         found = list(letters)
@@ -195,7 +196,7 @@ def test_dead_letters_of_every_stream_are_listed_corrected_and_dropped(
             assert letters.push_again(letter, fields) is None
         assert list(letters) == []
     with recording(settings):
-        eventually(lambda: settled(settings))
+        settle(settings)
     assert texts(connection) == sorted(letter.fields[b"text"].decode() for letter in found[:-1])
     assert {turn.turn_id for turn in turns(connection)} == {letter.entry_id for letter in found[:-1]}
 
@@ -253,7 +254,7 @@ def test_waiting_for_all_that_was_pushed_waits_for_every_stream(settings: Settin
         until = intake.last_ids()
         assert until.keys() == set(streams)
         with recording(settings):
-            eventually(lambda: settled(settings))
+            settle(settings)
         assert intake.settled_up_to(until)
         for stream in streams:
             client.xadd(stream, {"user_id": "u1", "text": f"after, {stream}"})
@@ -294,7 +295,7 @@ def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
         with client_of(settings) as client:
             eventually(lambda: _push(client, settings, users, "after"))
             eventually(lambda: len(turns(connection)) == 2 * len(users))
-        eventually(lambda: settled(settings))
+        settle(settings)
     assert texts(connection) == sorted(
         [f"{user} before" for user in users] + [f"{user} after" for user in users]
     )

@@ -54,7 +54,7 @@ def test_nothing_is_folded_into_tables_of_another_version_until_their_rebuild(
         eventually(lambda: read_health(connection).reader("cards").state == "running")
     assert count(connection) == 2
     doctor(settings=settings_of(database, redis_url=redis_url), data=None)
-    assert "ok    tables: the live generations of 1 projection fit this version" in capsys.readouterr().out
+    assert "ok    tables: the live generations of 5 projections fit this version" in capsys.readouterr().out
     with roles_for(database, ("reader",)) as [reader]:
         doctor(settings=settings_of(reader, redis_url=redis_url), data=None)
     assert "ok    tables: only the role of a projector may compare" in capsys.readouterr().out

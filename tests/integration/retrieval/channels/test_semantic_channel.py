@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,18 @@ from tests.support.databases import copied
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.retrieval.channels import MANY, MOST, hits_of, noted, searching
 
-_AXES, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((384, 384)))
+
+@cache
+def _axes() -> Vectors:
+    axes: Vectors = np.linalg.qr(np.random.default_rng(7).standard_normal((384, 384)))[0]
+    return axes
 
 
 class Turned(HashEmbedder):
     """Hashed words, rotated so that every number holds a little of each word, as a model's vectors do."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        turned: Vectors = np.asarray(super().embed(texts)) @ _AXES
+        turned: Vectors = np.asarray(super().embed(texts)) @ _axes()
         return turned
 
     def embed_question(self, text: str) -> Vectors:

@@ -3,7 +3,7 @@
 import json
 import threading
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -69,7 +69,7 @@ def test_an_answer_that_trickles_without_end_is_given_up(
     ("trouble", "why"),
     [
         (hostile_answers.floods(), "a body of more than 2097152 bytes"),
-        (hostile_answers.bomb(), "a body in the coding 'gzip'"),
+        (hostile_answers.bomb, "a body in the coding 'gzip'"),
         (hostile_answers.of_type("text/html"), "a body of the type 'text/html'"),
         (Trouble(body=b"[" * 100_000), "a body that is no "),
         (Trouble(body=b'{"content": [], "stop_reason": "x", "usage": 5}'), "a body that is no "),
@@ -81,9 +81,10 @@ def test_an_answer_that_trickles_without_end_is_given_up(
     ids=["flood", "bomb", "type", "deep", "usage", "twice", "half", "no choice", "bytes"],
 )
 def test_an_answer_that_is_too_much_is_not_taken_in(
-    api: MessagesApi, client: ModelClient, trouble: Trouble, why: str
+    api: MessagesApi, client: ModelClient, trouble: Trouble | Callable[[], Trouble], why: str
 ) -> None:
-    api.trouble = lambda _: trouble
+    made = trouble() if callable(trouble) else trouble
+    api.trouble = lambda _: made
     tracemalloc.start()
     try:
         failed = refusal(client)
