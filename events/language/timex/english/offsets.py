@@ -91,13 +91,12 @@ def _weekdays(scan: Scan, i: int) -> Found | None:
 
 
 def _seasons_ago(scan: Scan, count: int, i: int) -> Found | None:
-    season = SEASON_WORDS.get(scan.words[i].removesuffix("s"))
-    cycle = yearly(lambda year: calendar.season(year, season or ""), "season")
-    over = (
-        [span for span in cycle.back(scan.frame.now) if span.end and span.end <= scan.frame.now]
-        if season
-        else []
-    )
+    """Parses the plural name of a season after a count: "three summers ago"."""
+    name = SEASON_WORDS.get(scan.words[i].removesuffix("s"))
+    if name is None:
+        return None
+    cycle, now = yearly(lambda year: calendar.season(year, name), "season"), scan.frame.now
+    over = [span for span in cycle.back(now) if span.end and span.end <= now]
     return (over[count - 1], i + 2) if count <= len(over) else None
 
 
@@ -188,8 +187,9 @@ def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
     there = lasting.from_(frame.today, frame, -1)
     if lasting.grain == "year" and words[i] == "in" and not lasting.spread:
         found = simple(scan, i + 1)
-        yearly_ = found is not None and isinstance(found[0], Cycle) and found[0].every == "year"
-        return given(found[0].at(there.year), found[1]) if yearly_ else None
+        if found is None or not isinstance(found[0], Cycle) or found[0].every != "year":
+            return None
+        return given(found[0].at(there.year), found[1])
     j = scan.skip(i, "on")
     number = weekday_name(scan, j) if lasting.grain == "week" else None
     return given(in_week(calendar.day(there), number), j + 1) if number is not None else None
