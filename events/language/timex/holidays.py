@@ -109,10 +109,10 @@ def _islamic(month: int, dom: int, lasts: int = 1) -> Rule:
 
 
 def _term(month: int, mean: int) -> Rule:
-    """Returns the rule of a solar term at UTC+8 from its mean day in 2000 in hundredths. To 2053 no day is wrong."""
+    """Returns the rule of a solar term at UTC+8 from its mean day in 2000, in hundredths: right from 1987 to 2053."""
 
     def rule(year: int) -> Span | None:
-        if not 1985 <= year <= 2099:
+        if not 1987 <= year <= 2099:
             return None
         since = year - 2000
         return date(year, month, int(mean / 100 + 0.2422 * since) - (since - (month < 3)) // 4)
