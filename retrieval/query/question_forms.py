@@ -15,7 +15,6 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from events.language.casual import written_out
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import question_terms
 
@@ -110,6 +109,7 @@ _SAID = (
     r"(?:推荐|建议|提议|提到|提过|提出|提|要我|叫我|让我|请我|"
     r"说明|说|讲解|讲|解释|回答|回复|答复|告诉|列出|列|写|介绍|教|总结|翻译|给)"
 )
+_YOU = re.compile(r"\bu\b(?!')")
 _OF_ASSISTANT_CHINESE = re.compile(
     rf"[你您]{_WHEN}?(?:都|也|还|有|是)?(?:给我|帮我|跟我|对我|向我|和我|为我|替我)?{_SAID}(?:给我|我)?(?:了|过|的)"
     rf"|[你您]{_WHEN}(?:都|也|还|有|是)?(?:给我|帮我|跟我|对我|向我|和我|为我|替我)?{_SAID}"
@@ -122,7 +122,7 @@ _OF_ASSISTANT_CHINESE = re.compile(
 
 def asks_the_assistant(question: str) -> bool:
     """True when a question asks what the assistant answered, recommended or explained. Any text is allowed."""
-    text = written_out(question[:_READ]).text.casefold().replace("’", "'")
+    text = _YOU.sub("you", question[:_READ].casefold().replace("’", "'"))
     if _OF_ASSISTANT.search(text):
         return True
     return has_cjk(text) and _OF_ASSISTANT_CHINESE.search(to_simplified(text)) is not None

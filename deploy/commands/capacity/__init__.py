@@ -1,1 +1,1 @@
-"""The capacity model: what a load needs, what each scaling step carries, and the measured numbers behind both."""
+"""The capacity model: what a load needs, what runs out first, and the measured numbers behind both."""

@@ -7,8 +7,6 @@ can differ by a day.
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import lru_cache
-from math import radians, sin
 
 from .calendar import Span, date, day, days, days_in_month, wall
 from .tables import rows
@@ -102,47 +100,28 @@ def _lunar(month: int, dom: int, shift: int = 0) -> Rule:
     return rule
 
 
-def _islamic(month: int, dom: int) -> Rule:
+def _islamic(month: int, dom: int, lasts: int = 1) -> Rule:
     def rule(year: int) -> Span | None:
         start = islamic_in(year, month, dom) if 623 <= year <= 9000 else None
-        return day(start) if start else None
+        return (day(start) if lasts == 1 else days(start, lasts, "month")) if start else None
 
     return rule
 
 
-def _ramadan(year: int) -> Span | None:
-    start = islamic_in(year, 9, 1) if 623 <= year <= 9000 else None
-    return days(start, 30, "month") if start else None
+def _term(month: int, mean: int) -> Rule:
+    """Returns the rule of a solar term at UTC+8 from its mean day in 2000, in hundredths: right from 1987 to 2053."""
 
-
-def _solar_term(degrees: int) -> Rule:
-    """Returns the rule of the day, at UTC+8, on which the sun reaches an ecliptic longitude. Spring equinox is 0."""
-    # The day of the year on which the mean sun is there. The true sun is less than four days away.
-    near = 79 + degrees * 365.2422 / 360
-
-    @lru_cache(maxsize=256)
     def rule(year: int) -> Span | None:
-        if not 1950 <= year <= 2099:
+        if not 1987 <= year <= 2099:
             return None
-        first = wall(year, 1, 1) + timedelta(days=int(near) % 365 - 5)
-        for after in range(10):
-            if (_longitude(first + timedelta(days=after + 1)) - degrees) % 360 < 180:
-                return day(first + timedelta(days=after))
-        return None
+        since = year - 2000
+        return date(year, month, int(mean / 100 + 0.2422 * since) - (since - (month < 3)) // 4)
 
     return rule
-
-
-def _longitude(moment: datetime) -> float:
-    """Returns the ecliptic longitude of the sun in degrees at a wall time of UTC+8, to about 0.01."""
-    since = (moment - wall(2000, 1, 1)).total_seconds() / 86400 - 0.5 - 8 / 24
-    anomaly = radians(357.529 + 0.98560028 * since)
-    return (280.459 + 0.98564736 * since + 1.915 * sin(anomaly) + 0.020 * sin(2 * anomaly)) % 360
 
 
 _KINDS: dict[str, Callable[..., Rule]] = {
-    "date": _fixed, "weekday": _nth, "easter": _easter, "lunar": _lunar, "islamic": _islamic, "term": _solar_term,
-    "ramadan": lambda: _ramadan,
+    "date": _fixed, "weekday": _nth, "easter": _easter, "lunar": _lunar, "islamic": _islamic, "term": _term,
 }  # fmt: skip
 RULES: dict[str, Rule] = {}
 ENGLISH: dict[str, str] = {}

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from events.language.casual import WrittenOut, written_out
 from events.types.cards import SourceSpan
 from events.types.migrations import migrated
 from events.types.problems import ProblemAttempted
@@ -65,7 +64,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-10"
+    prompt_version = "rules-11"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)
@@ -105,15 +104,13 @@ class _Conversation:
             return DialogueState()
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
-            written = written_out(recorded.turn.text)
             reader = TurnReader(
                 recorded.turn,
                 partial(past.told, speaker),
                 past.said(speaker),
-                written,
                 played=recorded.turn.turn_id in self.played,
             )
-            _read_sentences(reader, list(_human_segments(written.text)), [], by_user=True)
+            _read_sentences(reader, list(_human_segments(recorded.turn.text)), [], by_user=True)
         return past.said(speaker)
 
 
@@ -128,15 +125,13 @@ def _read(
     if not segments:
         return
     by_user = turn.role == "user"
-    written = written_out(turn.text) if by_user else WrittenOut(turn.text)
     told, said = partial(conversation.told, turn.speaker), conversation.said(turn.speaker)
-    reader = TurnReader(turn, told, said, written, played=turn.turn_id in conversation.played)
+    reader = TurnReader(turn, told, said, played=turn.turn_id in conversation.played)
     mark = migrated(turn.metadata)
     if mark is not None and mark.notes:
         cards, question = _read_note(turn, mark.user_name, conversation, problems), False
     else:
-        human = segments if written.text == turn.text else list(_human_segments(written.text))
-        cards, question = _read_sentences(reader, human, problems, by_user=by_user)
+        cards, question = _read_sentences(reader, segments, problems, by_user=by_user)
     episode = reader.episode(segments, cards, question)
     if episode is not None:
         yield episode
@@ -159,7 +154,6 @@ def _read_note(
             replace(turn, text=clause.text),
             partial(conversation.told, turn.speaker),
             conversation.said(turn.speaker),
-            WrittenOut(clause.text),
         )
         found, _ = _read_sentences(reader, [(0, clause.text)], told, by_user=True)
         for card in found:

@@ -29,7 +29,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _CAP = r"[A-ZÀ-Þ][\w-]+"
-_SUBJECT = re.compile(r"(?P<self>I|[Ww]e)(?=[ '])|(?P<my>[Mm]y|[Oo]ur) |(?P<the>[Tt]he )")
+_SUBJECT = re.compile(r"(?P<self>I(?=(?:m|ve) )|(?:I|[Ww]e)(?=[ ']))|(?P<my>[Mm]y|[Oo]ur) |(?P<the>[Tt]he )")
 _NAMED = re.compile(rf"(?P<name>{_CAP}(?: {_CAP})?)(?=['’ ])")
 _KIN = re.compile(
     rf"(?:(?:older|younger|little|big|twin|best|oldest|youngest) )?(?P<kin>{either('kin')})(?:,? "
@@ -40,10 +40,10 @@ _ADVERBS = (
     f"totally|genuinely|originally|{TIME}++"
 )
 _PREDICATE = re.compile(
-    rf"(?P<aux>'m|'re|'s|'ve| am| is| are| have| has)?(?: (?:{_ADVERBS})(?!\w),?)* (?P<word>[A-Za-z'’]+)"
+    rf"(?P<aux>'?m|'re|'s|'?ve| am| is| are| have| has)?(?: (?:{_ADVERBS})(?!\w),?)* (?P<word>[A-Za-z'’]+)"
 )
-_BE = frozenset(("'m", "'re", "'s", "am", "is", "are"))
-_HAVE = frozenset(("'ve", "'s", "have", "has"))
+_BE = frozenset(("'m", "m", "'re", "'s", "am", "is", "are"))
+_HAVE = frozenset(("'ve", "ve", "'s", "have", "has"))
 
 # A space ends a clause between two characters and before another subject. Particles are no part of it: 我叫小雅喔.
 _BORDER_ZH = (

@@ -54,7 +54,7 @@ _DID = re.compile(
     rf"(?:\w{{2,}}(?<!ne)ed|(?i:{either('did')}))\b",
 )
 _WILL = re.compile(
-    rf"{_WHO_DOES}(?:'ll| will|(?:'m|'re|'s| am| are| is) (?:also |now |then )*(?:going to |gonna |about to "
+    rf"{_WHO_DOES}(?:'ll| will|(?:'m|(?<=\bI)m|'re|'s| am| are| is) (?:also |now |then )*(?:going to |gonna |about to "
     rf")?(?!not|so|very|too)"
     rf"[a-z]+ing\b|(?:'m|'re|'s| am| are| is) (?:going to|gonna|off to)|(?:'ve| have| has)(?: got)? (?:an?|my|"
     rf"our|the|to)\b|"

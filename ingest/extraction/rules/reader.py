@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from events.language.casual import WrittenOut
 from events.language.changes import tells_of_a_change
 from events.language.concepts import (
     concept,
@@ -42,17 +41,13 @@ class TurnReader:
         turn: TurnRecorded,
         told: Callable[[], DialogueState],
         said: DialogueState,
-        written: WrittenOut,
         *,
         played: bool = False,
     ) -> None:
         """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``.
-
-        The sentences that the reader gets are those of ``written``, the turn's text with its casual spellings written
-        out. Sources are spans of the turn's own text. ``played``: the turn belongs to a role play that began before it.
+        ``played``: the turn belongs to a role play that began before it.
         """
         self._turn = turn
-        self._written = written
         self._told = told
         self._said = said
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
@@ -63,7 +58,7 @@ class TurnReader:
         self._traditional = turn.timezone in _TRADITIONAL_ZONES or (
             not turn.text.isascii() and simplified(turn.text) != turn.text
         )
-        self._text = FactualText(written.text, by_user=turn.role == "user", played=played)
+        self._text = FactualText(turn.text, by_user=turn.role == "user", played=played)
         self._clock = clock_of(turn)
         self._seen: set[tuple[str, str, str, str]] = set()
         self._concept: KnowledgeLearned | None = None
@@ -279,7 +274,7 @@ class TurnReader:
             content=content,
             entity=self._owner,
             tags=(*fiction.tags(self._text.fiction), *read.tags),
-            origin=self._origin_of(begin, begin + len(longest.strip())),
+            origin=self._origin(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,
             topics=read.topics,
@@ -305,10 +300,6 @@ class TurnReader:
         )
 
     def _origin(self, begin: int, stop: int) -> CardOrigin:
-        """Returns the source of a span of the text that is written out."""
-        return self._origin_of(*self._written.original(begin, stop))
-
-    def _origin_of(self, begin: int, stop: int) -> CardOrigin:
         turn = self._turn
         span = SourceSpan(turn_id=turn.turn_id, start=begin, end=stop, text=turn.text[begin:stop])
         return replace(origin_of(turn, span), time_zone=self._clock)

@@ -27,7 +27,7 @@ _END = re.compile(
 # The characters at which a sentence may end. This class runs first, because it is six times as fast as _END.
 _MAY_END = re.compile(r"[.!?…。！？；;,，\n–—-]")
 _ABBREVIATION = pattern("sentences_ABBREVIATION")
-_LOWER_I = re.compile(r"\bi(?=$|[ ,.!]|'(?:m|ve|ll|d)\b)(?<!['.]i)")
+_LOWER_I = re.compile(r"\bi(?=$|[ ,.!]|'(?:m|ve|ll|d)\b|(?:m|ve) )(?<!['.]i)")
 _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
 
 _QUESTION = pattern("sentences_QUESTION")

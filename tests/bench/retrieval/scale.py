@@ -265,10 +265,10 @@ def fit(sizes: list[dict[str, Any]], fitted_to: list[int]) -> None:
 
     print(f"{'cards':>12}{'':<10}{'predicted':>14}{'measured':>14}")
     for size in sizes:
-        turns = size["cards"] / USERS / measures.CARDS_PER_TURN.value
+        turns = size["cards"] / USERS / measures.CARDS_PER_TURN
         load = plan(Demand(users=USERS, turns_per_day=turns, days=1, text_bytes=size["text"]))
         rows = [
-            ("card bytes", load.disk.cards, CARDS(size)),
+            ("card bytes", load.cards_disk, CARDS(size)),
             ("vector bytes", load.cards * (found["vector"]), VECTORS(size)),
             ("recall µs", load.recall_postgres_us, size["postgres ms"] * 1000),
         ]

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 from .. import calendar
 from ..calendar import Span, add_days
-from ..clock import Clock, part, point
+from ..clock import part
 from ..cycles import each, monthly
 from ..scan import Found, Scan, given, listed, phrases_of
 from ..shares import nth, share, weekend_about
-from .numbers import ordinal, plain, told_year, year_number
+from .numbers import ordinal, plain, told_year
 from .simple import opens, simple
 from .words import UNITS, WEEKDAYS
 
@@ -28,7 +28,7 @@ _AFTER_DATE = listed("and but so i we he she they it is are was has have the thi
 _CLAUSE_END = listed(". , ! ? ; : ) and but so or - with because") | {""}
 
 
-@opens(_DAYS.firsts, _NIGHTS.firsts, _ENDING, "cob", "the")
+@opens(_DAYS.firsts, _NIGHTS.firsts, _ENDING, "the")
 def day_word(scan: Scan, i: int) -> Found | None:
     """Parses today, tomorrow, tonight, "the day before yesterday", "the other day", "the day before Easter"."""
     words, frame = scan.words, scan.frame
@@ -40,7 +40,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
     night = _NIGHTS.at(scan, i)
     if night is not None:
         return given(part("night").on(calendar.day(add_days(frame.today, night[0]))), night[1])
-    if words[i] in _ENDING or words[i] == "cob":
+    if words[i] in _ENDING:
         return _closing(scan, i)
     j = scan.skip(i, "the")
     if j > i and words[j] == "other" and words[j + 1] == "day":
@@ -59,15 +59,11 @@ def day_word(scan: Scan, i: int) -> Found | None:
 
 
 def _closing(scan: Scan, i: int) -> Found | None:
-    """Parses "EOD", "eod tomorrow", "cob on Friday", "EOW"."""
+    """Parses "EOD", "eod tomorrow", "EOW"."""
     word = scan.words[i]
-    dated = simple(scan, scan.skip(i + 1, "on", "of")) if word in ("eod", "cob") else None
+    dated = simple(scan, scan.skip(i + 1, "on", "of")) if word == "eod" else None
     if dated is not None and dated[0].grain == "day":
-        if word == "cob":
-            return given(each(dated[0], point(Clock(17)).on, "hour"), dated[1])
         return given(each(dated[0], lambda day: share(day, "end"), "second"), dated[1])
-    if word == "cob":
-        return None
     whole = calendar.unit(_ENDING[word], scan.frame.now)
     return given(share(whole, "end") if whole else None, i + 1)
 
@@ -93,9 +89,6 @@ def week(scan: Scan, i: int) -> Found | None:
     word, after = words[j], words[j + 1]
     if word == "w" and after == "/" and words[j + 2] in ("c", "b", "o"):
         return _week_of(scan, j + 3)
-    if word == "w" and len(after) == 2 and scan.tight(j + 1) and scan.original(j) == "W":
-        of = year_number(scan, j + 2)
-        return given(calendar.iso_week(of[0], scan.digits(j + 1, 2) or 0), of[1]) if of else None
     unit = UNITS.get(word)
     if unit not in ("week", "month", "year", "quarter", "decade", "fortnight", "weekend") or word.endswith(
         "s"

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 from .. import calendar
 from ..calendar import Span, in_week
-from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
-from ..holidays import RULES
 from ..lengths import Length
 from ..scan import Found, Scan, given, listed, packrat
 from .near import present
@@ -45,8 +43,6 @@ def offset(scan: Scan, i: int) -> Found | None:
     return _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
 
 
-# Keys of holidays that are other words, too.
-_NO_COUNT = listed("children father labor worker party army teacher ghost women earth pi")
 _ALMOST = listed("about around almost nearly roughly over just well some like maybe")
 _AGED = listed("is are am was were turned turns old i'm he's she's they're we're")
 
@@ -88,25 +84,19 @@ def _weekdays(scan: Scan, i: int) -> Found | None:
     if not (back or words[j] == "later" or words[j : j + 2] == ["from", "now"]):
         return None
     if number is None:
-        return _named_ago(scan, many[0], many[1]) if back else None
+        return _seasons_ago(scan, many[0], many[1]) if back else None
     gap = (today.weekday() - number) % 7 or 7 if back else (number - today.weekday()) % 7 or 7
     there = calendar.add_days(today, (-1 if back else 1) * (gap + 7 * (many[0] - 1)))
     return calendar.day(there), j + (2 if words[j] == "from" else 1)
 
 
-def _named_ago(scan: Scan, count: int, i: int) -> Found | None:
-    """Parses the plural name after a count: "three summers ago", "two Christmases ago", "two mornings ago"."""
-    frame, name = scan.frame, scan.words[i].removesuffix("s")
-    if name in ("morning", "afternoon", "evening"):
-        return given(part(name).on(calendar.day(calendar.add_days(frame.today, -count))), i + 2)
-    season, rule = SEASON_WORDS.get(name), RULES.get(name.removesuffix("e")) or RULES.get(name)
-    if season is not None:
-        cycle = yearly(lambda year: calendar.season(year, season), "season")
-    elif rule is not None and name not in _NO_COUNT:
-        cycle = yearly(rule, "day")
-    else:
+def _seasons_ago(scan: Scan, count: int, i: int) -> Found | None:
+    """Parses the plural name of a season after a count: "three summers ago"."""
+    name = SEASON_WORDS.get(scan.words[i].removesuffix("s"))
+    if name is None:
         return None
-    over = [span for span in cycle.back(frame.now) if span.end and span.end <= frame.now]
+    cycle, now = yearly(lambda year: calendar.season(year, name), "season"), scan.frame.now
+    over = [span for span in cycle.back(now) if span.end and span.end <= now]
     return (over[count - 1], i + 2) if count <= len(over) else None
 
 
@@ -195,15 +185,11 @@ def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
         span = lasting.shifted(base, frame, -1)
         return (replace(span, grain="day"), i + 1) if span else None
     there = lasting.from_(frame.today, frame, -1)
-    if lasting.grain == "year" and words[i] in ("this", "in") and not lasting.spread:
-        found = simple(scan, i if words[i] == "this" else i + 1)
-        reading = found[0] if found is not None else None
-        if found is None or reading is None or reading.grain not in ("month", "season", "day"):
+    if lasting.grain == "year" and words[i] == "in" and not lasting.spread:
+        found = simple(scan, i + 1)
+        if found is None or not isinstance(found[0], Cycle) or found[0].every != "year":
             return None
-        if isinstance(reading, Cycle):
-            return given(reading.at(there.year) if reading.every == "year" else None, found[1])
-        this_month = words[i] == "this" and reading.grain == "month"
-        return given(calendar.month(there.year, reading.begins.month) if this_month else None, found[1])
+        return given(found[0].at(there.year), found[1])
     j = scan.skip(i, "on")
     number = weekday_name(scan, j) if lasting.grain == "week" else None
     return given(in_week(calendar.day(there), number), j + 1) if number is not None else None

@@ -86,14 +86,6 @@ def whole_period(scan: Scan, i: int) -> Found | None:
     return given(calendar.unit(unit, scan.frame.now), j + 1) if whole else None
 
 
-def _mine(scan: Scan, i: int) -> Found | None:
-    """Parses "my day", "your week"."""
-    unit = UNITS.get(scan.words[i + 1])
-    if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
-        return None
-    return given(calendar.unit(unit, scan.frame.now), i + 2)
-
-
 @opens("the", ORDINALS, NUMBERS, _PLACES, digits=True)
 def pieces(scan: Scan, i: int) -> Found | None:
     """Parses a part with its period: "the last week of July", "first ten days of last year"."""
@@ -132,7 +124,7 @@ def shares(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i, "the")
     word = words[j]
     if word in ("rest", "remainder", "remaining") and words[j + 1] in ("of", "in"):
-        whole = whole_period(scan, j + 2) or _mine(scan, j + 2)
+        whole = whole_period(scan, j + 2)
         span = settle(whole[0], frame, 1) if whole else None
         if whole is None or span is None:
             return None

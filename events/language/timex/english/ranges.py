@@ -296,14 +296,6 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     if side is None:
         return None
     kind, j = side
-    if kind in ("newer", "older"):
-        if word not in ("newer", "older") and last not in ("year", "years"):
-            return None
-        year = year_number(scan, j) if words[j].isdecimal() else None
-        span = calendar.year(year[0]) if year else None
-        if span is None or year is None or (words[year[1]].isalpha() and words[year[1]] not in _JOINS):
-            return None
-        return (after(span) if kind == "newer" else before(span)), year[1]
     through = word in ("through", "thru") and words[j] not in {"the", "end", "next", "last", *WEEKDAYS}
     lasting = (word == "ending" and last in UNITS) or (word == "up" and last in _BUSY)
     starting = word in ("starting", "beginning", "commencing")

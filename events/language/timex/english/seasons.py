@@ -45,14 +45,12 @@ def quarter_of(scan: Scan, i: int, year: int) -> Found | None:
 
 @opens("q", "h", digits=True)
 def quarter(scan: Scan, i: int) -> Found | None:
-    """Parses "Q1", "Q2 2026", "q1-2019", "3Q25", "1H 2025", "2026-W05"."""
+    """Parses "Q1", "Q2 2026", "q1-2019", "3Q25", "1H 2025"."""
     words, word = scan.words, scan.words[i]
     if word.isdecimal() and len(word) == 4:
         j = scan.skip(i + 1, "-", "/")
-        week = scan.joins(j, "w") and len(words[j + 1]) == 2
-        span = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0) if week and plain(scan, i) else None
         owner = plain(scan, i) and 1000 <= int(word) <= 2999
-        return given(span, j + 2) or (quarter_of(scan, i + 1, int(word)) if owner else None)
+        return quarter_of(scan, i + 1, int(word)) if owner else None
     found = _term(scan, i)
     if found is None:
         return None
@@ -106,7 +104,7 @@ def season(scan: Scan, i: int) -> Found | None:
     return (cycle, j) if led and words[j] not in _NO_SEASON and words[j] not in UNITS else None
 
 
-@opens("the", "turn", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
+@opens("the", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
 def decade(scan: Scan, i: int) -> Found | None:
     """Parses "1990s", "the 90s", "the '80s", "the nineties", "15th century", "the eighteen hundreds"."""
     words = scan.words
@@ -127,13 +125,6 @@ def decade(scan: Scan, i: int) -> Found | None:
             return given(calendar.decade(number + (2000 if number <= 20 else 1900)), stop)
     elif 15 <= NUMBERS.get(word, 0) <= 20 and after in _DECADES:
         return given(calendar.decade(NUMBERS[word] * 100 + _DECADES[after]), j + 2)
-    elif 11 <= NUMBERS.get(word, 0) <= 19 and after == "hundreds":
-        return given(calendar.century(NUMBERS[word] * 100), j + 2)
-    elif word == "two" and after == "thousands" and led:
-        return given(calendar.decade(2000), j + 2)
-    elif words[j : j + 3] == ["turn", "of", "the"] and words[j + 3] in ("century", "millennium"):
-        span = calendar.year(scan.frame.now.year // 100 * 100)
-        return (span.doubted(0.7), j + 4) if span else None
     elif word in _DECADES and led:
         return given(calendar.decade(_DECADES[word] + (2000 if _DECADES[word] <= 20 else 1900)), j + 1)
     nth = ordinal(scan, j)
