@@ -582,14 +582,12 @@ class Operations:
             Operation("write", "POST", "/v1/cards/{card_id}/mode", once="request_id"), named, more
         )
 
-    def reembed_mode(self, /, user_id: str | None, name: str, **more: object) -> types.Reembedding:
+    def reembed_mode(self, /, user_id: str, name: str, **more: object) -> types.Reembedding:
         """Embed the earlier cards of a mode again, with its present model. Other fields: project_id, dry_run."""
         named = {"user_id": user_id, "name": name}
         return self._send(Operation("write", "POST", "/v1/modes/{name}/reembed"), named, more)
 
-    def reembedding_progress(
-        self, /, user_id: str | None, name: str, **more: object
-    ) -> types.ReembeddingProgress:
+    def reembedding_progress(self, /, user_id: str, name: str, **more: object) -> types.ReembeddingProgress:
         """The progress of a re-embedding. Other fields: project_id."""
         named = {"user_id": user_id, "name": name}
         return self._send(Operation("read", "GET", "/v1/modes/{name}/reembed"), named, more)

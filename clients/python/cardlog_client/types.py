@@ -1096,7 +1096,6 @@ class ReembeddingProgress(TypedDict):
     done_at: str | None
     cards: int
     share: float
-    hindrance: NotRequired[str | None]
 
 
 class Reference(TypedDict):

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 779cec4731973af89fc6527becb5ca97185cb62f98a698bf8844ee08f7d51eb0
+ * 32c6c1168d35287d4060ff3aaaabd4ec1b7e49c2bdea7568497c56e44f8152b4
  */
 
 /** The paths of commands whose body holds the id of the request. */

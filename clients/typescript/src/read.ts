@@ -1447,9 +1447,9 @@ export interface operations {
     };
     reembedding_progress: {
         parameters: {
-            query?: {
-                /** @description whose mode; left out: a mode of everybody, which needs the scope admin */
-                user_id?: string | null;
+            query: {
+                /** @description whose mode */
+                user_id: string;
                 /** @description the project that has the mode */
                 project_id?: string | null;
             };

@@ -881,8 +881,8 @@ export interface components {
          *     }
          */
         ReembedIn: {
-            /** @description whose memory this is; left out: everybody's cards of general or of a mode of CARDLOG_MODES, which needs the scope admin */
-            user_id?: string | null;
+            /** @description whose memory this is */
+            user_id: string;
             /** @description the project that has the mode; else all projects */
             project_id?: string | null;
             /**
@@ -904,7 +904,7 @@ export interface components {
             reembedding_id: string | null;
             /** @description the embedder of the new vectors */
             embedder: string;
-            /** @description cards of the mode with a vector; for everybody: of all modes */
+            /** @description cards of the mode with a vector */
             cards: number;
             /** @description of these, cards whose vector is of another embedder */
             other: number;
@@ -2754,8 +2754,6 @@ export interface components {
             cards: number;
             /** @description of the memory that was looked through, 0 to 1 */
             share: number;
-            /** @description of a mode of everybody: why the work cannot go on now, and the remedy */
-            hindrance?: string | null;
         };
         /** @description Versions, the latest first. */
         ReferenceHistory: {
