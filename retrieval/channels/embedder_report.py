@@ -5,7 +5,6 @@ import psycopg
 from events.platform.database import connect, statement
 from events.platform.settings import Settings
 from events.resources.status import EmbedderReport
-from projectors.embedding.embedders import substitute_of
 
 _PACKAGE = "retrieval.channels"
 
@@ -20,6 +19,4 @@ def embedder_report(settings: Settings) -> EmbedderReport | None:
         return None
     live = {slot: (name, fingerprint) for slot, name, fingerprint in rows}
     name, fingerprint = live.get("", (None, None))
-    return EmbedderReport(
-        model=name, fingerprint=fingerprint, wanted=settings.embed_model, substitute=substitute_of(settings)
-    )
+    return EmbedderReport(model=name, fingerprint=fingerprint, wanted=settings.embed_model)

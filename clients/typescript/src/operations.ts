@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 32c6c1168d35287d4060ff3aaaabd4ec1b7e49c2bdea7568497c56e44f8152b4
+ * ec77d9d4112872da7c1880d50de46cc3692d84470c8c8af480f6acc81894f2f8
  */
 
 /** The paths of commands whose body holds the id of the request. */

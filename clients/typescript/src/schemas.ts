@@ -1967,14 +1967,13 @@ export interface components {
             created_at: string | null;
         };
         /**
-         * @description ``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
-         *     ``substitute`` takes its place on this machine. null: there are no vectors yet, or there is no substitute.
+         * @description ``model`` and ``fingerprint`` are of the live vectors, and ``wanted`` is the model of the settings. null: there
+         *     are no vectors yet.
          */
         EmbedderReport: {
             model: string | null;
             fingerprint: string | null;
             wanted: string;
-            substitute: string | null;
         };
         /** @description The words of a turn. ``related_paths`` are the places in the core document that its concepts touch. */
         Episode: {
