@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * ec77d9d4112872da7c1880d50de46cc3692d84470c8c8af480f6acc81894f2f8
+ * c3497fa1ffb81e1de296cd6f20e14bac43448c6903679ea9f139c82b042b35c7
  */
 
 /** The paths of commands whose body holds the id of the request. */
