@@ -110,17 +110,9 @@ def fold(events: Iterable[Event]) -> Problems:
     return problems
 
 
-def until(events: Iterable[Event], as_of: datetime | None, known_at: datetime | None) -> list[Event]:
-    """Returns the events about the time up to ``as_of`` that were recorded by ``known_at``. None sets no end.
-
-    An attempt is about the time at which it was tried.
-    """
-    return [
-        each
-        for each in events
-        if (known_at is None or each.recorded_at <= known_at)
-        and (as_of is None or isinstance(each.payload, CardsWithdrawn) or _about(each) <= as_of)
-    ]
+def until(events: Iterable[Event], as_of: datetime) -> list[Event]:
+    """Returns the events about the time up to ``as_of``. An attempt is about the time at which it was tried."""
+    return [each for each in events if _about(each) <= as_of]
 
 
 def _about(event: Event) -> datetime:

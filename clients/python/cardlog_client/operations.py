@@ -526,13 +526,13 @@ class Operations:
             Operation("write", "POST", "/v1/concepts/{concept_id}/pin", once="idempotency_key"), named, more
         )
 
-    def problem(self, /, user_id: str, problem_id: str, **more: object) -> types.ProblemHistory:
-        """One problem with its history. Other fields: as_of, known_at."""
+    def problem(self, /, user_id: str, problem_id: str) -> types.ProblemHistory:
+        """One problem with its history."""
         named = {"user_id": user_id, "problem_id": problem_id}
-        return self._send(Operation("read", "GET", "/v1/memory/{user_id}/problems/{problem_id}"), named, more)
+        return self._send(Operation("read", "GET", "/v1/memory/{user_id}/problems/{problem_id}"), named, {})
 
     def problems(self, /, user_id: str, **more: object) -> types.ProblemsPage:
-        """The problems of a user. Other fields: as_of, known_at, status, project_id, limit."""
+        """The problems of a user. Other fields: status, project_id, limit."""
         named = {"user_id": user_id}
         return self._send(Operation("read", "GET", "/v1/memory/{user_id}/problems"), named, more)
 

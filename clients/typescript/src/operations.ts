@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * c3497fa1ffb81e1de296cd6f20e14bac43448c6903679ea9f139c82b042b35c7
+ * a3e6bd00240459c33942a10d419dc43a96baa0b58f734b207e461e67e89efadd
  */
 
 /** The paths of commands whose body holds the id of the request. */

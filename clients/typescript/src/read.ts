@@ -1205,10 +1205,6 @@ export interface operations {
     list_problems: {
         parameters: {
             query?: {
-                /** @description as it was at this instant */
-                as_of?: string | null;
-                /** @description by what was recorded at this instant; else by all */
-                known_at?: string | null;
                 /** @description * is all */
                 status?: "active" | "closed" | "all" | "*";
                 /** @description only of this project */
@@ -1228,12 +1224,7 @@ export interface operations {
     };
     problem: {
         parameters: {
-            query?: {
-                /** @description as it was at this instant */
-                as_of?: string | null;
-                /** @description by what was recorded at this instant; else by all */
-                known_at?: string | null;
-            };
+            query?: never;
             header?: never;
             path: {
                 user_id: string;
