@@ -8,7 +8,6 @@ from uuid import UUID
 from events.platform.database import Connection, statement
 from events.platform.linger import UNHURRIED_S
 from events.store.log import reason_of
-from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified, ModeReembedded
@@ -29,7 +28,6 @@ from projectors.vectors.words import (
     Worded,
     card_of,
     last_of_each_card,
-    line_of,
     line_of_card,
     slotted,
 )
@@ -135,9 +133,6 @@ class VectorsProjector(Projector):
         for event in events:
             if isinstance(event.payload, Worded):
                 lines.add(line_of_card(event.payload))
-                if isinstance(event.payload, EventNoted):
-                    # An earlier version embedded the turns before a card, too.
-                    lines.update(map(line_of, event.payload.before))
         if not lines:
             return 0
         hashes = {"hashes": sorted(map(hash_of, lines))}

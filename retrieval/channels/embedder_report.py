@@ -13,8 +13,9 @@ def embedder_report(settings: Settings) -> EmbedderReport | None:
     """Returns the report of the embedder. None: the database does not tell."""
     try:
         with connect(settings.database_url, application="status") as connection:
-            [there] = connection.execute(statement(_PACKAGE, "spaces_exist")).fetchall()
-            rows = connection.execute(statement(_PACKAGE, "spaces")).fetchall() if there[0] else []
+            rows = connection.execute(statement(_PACKAGE, "spaces")).fetchall()
+    except psycopg.errors.UndefinedTable:  # no worker folded anything yet
+        rows = []
     except psycopg.Error:
         return None
     live = {slot: (name, fingerprint) for slot, name, fingerprint in rows}
