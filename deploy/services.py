@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
 
-    from events.modes.reembedding import InstallationPlanner, Planner
+    from events.modes.reembedding import Planner
     from ingest.core.aggregate import Documents
     from ingest.erasure.erasure import Derived
 
@@ -121,7 +121,6 @@ def app_of(service: Service, settings: Settings, *, with_chores: bool = True) ->
             lambda model: _dimension_of(settings, model),
             lambda: _documents(settings),
             _planner(settings),
-            _installation_planner(settings),
             with_chores=with_chores,
         )
     if service == "embed":
@@ -153,16 +152,6 @@ def _planner(settings: Settings) -> Planner:
         return ModePlanner(settings)
 
     return lambda *given, measure: planner()(*given, measure=measure)
-
-
-def _installation_planner(settings: Settings) -> InstallationPlanner:
-    @cache
-    def planner() -> InstallationPlanner:
-        from projectors.rebuild.reembedding import InstallationPlanner as Opened  # noqa: PLC0415 - as above
-
-        return Opened(settings)
-
-    return lambda mode, *, measure: planner()(mode, measure=measure)
 
 
 def _documents(settings: Settings) -> Documents:

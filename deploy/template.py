@@ -37,7 +37,7 @@ _MODULES = (
     "ingest.recording.recorder",
     "ingest.references.proposer",
     "ingest.webhooks.worker",
-    "projectors.rebuild.request_workers",
+    "projectors.rebuild.operation_worker",
     "projectors.runner",
     "retrieval.http.read_api",
     "pydantic.v1",

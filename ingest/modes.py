@@ -11,12 +11,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-import psycopg
-
 from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes import registry as registries
 from events.modes.mode_log import registry_of
-from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
+from events.modes.reembedding import Planner, ReembeddingPlan
 from events.modes.registry import (
     ModeRefusedError,
     Modes,
@@ -28,10 +26,9 @@ from events.modes.registry import (
     not_general,
 )
 from events.modes.shown import DimensionOf
-from events.platform.database import Connection, one_row, statement
 from events.platform.modes import GENERAL_MODE
 from events.resources.modes import Reembedding
-from events.types.envelope import Event, Payload, uuid7
+from events.types.envelope import Event, Payload
 from events.types.json_values import JsonObject
 from events.types.modes import (
     STREAM,
@@ -192,7 +189,7 @@ def reembed(
 
 
 def reembedding(
-    plan: ReembeddingPlan | InstallationPlan,
+    plan: ReembeddingPlan,
     mode: str,
     embedder: str,
     reembedding_id: UUID | None,
@@ -211,37 +208,6 @@ def reembedding(
         embedder=embedder,
         model_calls=0,
     )
-
-
-def reembed_everybody(
-    connection: Connection,
-    name: str,
-    everybody: Mapping[str, str],
-    planner: InstallationPlanner,
-    caller: str | None,
-    *,
-    dry_run: bool,
-) -> Reembedding:
-    """Asks for new vectors of all cards of a mode that everybody has, by the embedder of the settings.
-
-    One open request of a mode is enough: a repeated one has the same id. Nothing is asked for in a dry run, and when no
-    card needs another vector. Raises a 404 problem for a mode that the settings do not name, a 422 problem with the
-    remedy for a mode that cannot be embedded again, and a 403 problem when the role of this service sees one tenant.
-    """
-    if name != GENERAL_MODE and name not in everybody:
-        raise missing("mode", "name")
-    try:
-        plan = planner(name, measure=dry_run)
-    except ValueError as error:
-        raise invalid("name", str(error)) from None
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise ProblemError(403, "Not from this service", str(error)) from None
-    embedder = plan.slots[name]["then"]
-    if dry_run or not plan.needed:
-        return reembedding(plan, name, embedder, None, dry_run=dry_run)
-    names = {"reembedding_id": uuid7(), "mode": name, "embedder": embedder, "requested_by": caller}
-    row = one_row(connection, statement("ingest", "request_reembedding"), names)
-    return reembedding(plan, name, embedder, row[0], dry_run=False)
 
 
 @_problems()

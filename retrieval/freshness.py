@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
@@ -198,15 +197,12 @@ async def _pending(connection: AsyncConnection, waits: Sequence[_Wait]) -> Seque
     row = await (await connection.execute(statement("events.health", "pending_vectors_exists"))).fetchone()
     if row is None or not row[0]:
         return none
-    try:
-        cursor = await connection.execute(
-            statement("retrieval", "without_vector"),
-            {
-                "users": [wait.user_id for wait in waits],
-                "sinces": [wait.since for wait in waits],
-                "targets": [wait.target for wait in waits],
-            },
-        )
-    except psycopg.errors.UndefinedTable:
-        return none  # a rollback has just made a generation of an older build live
+    cursor = await connection.execute(
+        statement("retrieval", "without_vector"),
+        {
+            "users": [wait.user_id for wait in waits],
+            "sinces": [wait.since for wait in waits],
+            "targets": [wait.target for wait in waits],
+        },
+    )
     return await cursor.fetchall()

@@ -7,14 +7,12 @@ from psycopg.rows import dict_row
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, SEPARATOR, Modes
 from events.platform.database import Row, statement
-from events.platform.modes import GENERAL_MODE
 from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
 from retrieval.pool import Pool
 
-_WITHIN_S = 2.0
 _NONE: Row = {
     "project_id": None, "state": "none", "reembedding_id": None, "requested_at": None, "done_at": None, "cards": 0,
     "share": 0.0,
@@ -38,21 +36,6 @@ class ModeReader:
     def closed(self) -> bool:
         """True when the installation declares modes, so that a question may name only declared ones."""
         return bool(self._everybody)
-
-    def is_of_everybody(self, name: str) -> bool:
-        """True for the general mode and for the modes of the installation."""
-        return name == GENERAL_MODE or name in self._everybody
-
-    async def reembedding_of_everybody(self, name: str) -> ReembeddingProgress:
-        """Returns the progress of the last re-embedding of a mode that everybody has."""
-        async with (
-            self._pool.without_tenant(_WITHIN_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            await cursor.execute(statement("retrieval", "reembedding_of_everybody"), {"mode": name})
-            row = await cursor.fetchone()
-        found = {**_NONE, "mode": name, "hindrance": None}
-        return ReembeddingProgress(**found | ({} if row is None else _progress(row)))
 
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""

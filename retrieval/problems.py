@@ -1,12 +1,11 @@
 """Reads the problems of a user from the live table and from the tail of the log."""
 
-from datetime import datetime
 from uuid import UUID
 
 import psycopg
 
-from events.problems.problem import Problem, fold, in_order, problem_of, until
-from events.problems.problem_log import query, recorded, telling
+from events.problems.problem import Problem, fold, in_order, problem_of
+from events.problems.problem_log import query, telling
 from events.store.asking import Asking
 from events.types.envelope import Event
 from retrieval.pool import Pool, answered
@@ -25,24 +24,9 @@ class ProblemReader:
         """Returns the problems of a user: active ones first, then by priority, then the last changed."""
         return await answered(self._pool, owner, _present(owner))
 
-    async def past(self, owner: str, as_of: datetime | None, known_at: datetime | None) -> list[Problem]:
-        """Returns the problems of a user at ``as_of``, by what was recorded at ``known_at``, in the same order."""
-        return in_order(
-            fold(until(await answered(self._pool, owner, recorded(owner)), as_of, known_at)).by_id.values()
-        )
-
-    async def history(
-        self,
-        owner: str,
-        problem_id: UUID,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-    ) -> tuple[Problem, list[Event]] | None:
+    async def history(self, owner: str, problem_id: UUID) -> tuple[Problem, list[Event]] | None:
         """Returns a problem with its events in the order of the log. None: the user has no such problem."""
-        if as_of is None and known_at is None:
-            events = await answered(self._pool, owner, telling(owner))
-        else:
-            events = until(await answered(self._pool, owner, recorded(owner)), as_of, known_at)
+        events = await answered(self._pool, owner, telling(owner))
         problems = fold(events)
         found = problems.named(problem_id)
         return None if found is None else (found, problems.history(found, events))

@@ -160,10 +160,6 @@ LIMIT 1;
 SELECT cards, least(1, reached::float8 / greatest(position, 1)) AS share, done_at FROM vectors.reembeddings
 WHERE user_id = %(user_id)s AND event_id = %(event_id)s;
 
--- name: reembedding_of_everybody
-SELECT reembedding_id, requested_at, done_at, cards, share::float8 AS share, hindrance FROM log.reembeddings
-WHERE mode = %(mode)s ORDER BY done_at IS NULL DESC, requested_at DESC LIMIT 1;
-
 -- name: reembedding_requests
 -- The last re-embeddings that a user asked for, the newest first.
 SELECT {event e}

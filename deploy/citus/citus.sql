@@ -56,7 +56,6 @@ SELECT create_distributed_table('core.card_remarks', 'user_id', colocate_with =>
 -- local log.blueprints: the scripts of the folded tables
 -- local vectors.blocked_slots: a few rows about embedders that fail; the same for all users
 -- local vectors.spaces: a few rows about embedders, read with every search; the same for all users
--- local log.reembeddings: a few rows about modes that everybody has; the same for all users
 -- local log.operations (user_id): what operators asked for; claimed over all users by time
 -- local log.generations: a few rows about schemas; read by every statement that looks for the live generation
 -- local log.heartbeats: what each worker last said of itself; no user's

@@ -14,7 +14,7 @@ FOLDER = "appendonlydir"
 MANIFEST = "appendonly.aof.manifest"
 
 # Only bare file names match, because root repairs files here that an unprivileged account wrote.
-_LINE = re.compile(r"file (appendonly\.aof(?:\.\d+\.(?:base|incr)\.(?:rdb|aof))?) seq (\d+) type ([bih])")
+_LINE = re.compile(r"file (appendonly\.aof\.\d+\.(?:base|incr)\.(?:rdb|aof)) seq (\d+) type ([bih])")
 _NAME = re.compile(r"appendonly\.aof\.(\d+)\.(base|incr)\.(?:rdb|aof)")
 _COMMAND = re.compile(rb"\*([1-9]\d{0,6})\r\n")
 _WORD = re.compile(rb"\$(\d{1,10})\r\n")
@@ -107,8 +107,7 @@ def _all_found(store: Path) -> list[_Part]:
 
 def _found(store: Path) -> list[_Part]:
     names = [name for name in os.listdir(store) if _is_file(store / name)]
-    parts = [_Part(name, int(found[1]), found[2][0]) for name in names if (found := _NAME.fullmatch(name))]
-    return parts + [_Part(name, 1, "b") for name in names if name == "appendonly.aof"]
+    return [_Part(name, int(found[1]), found[2][0]) for name in names if (found := _NAME.fullmatch(name))]
 
 
 def _in_order(parts: Iterable[_Part]) -> list[_Part]:

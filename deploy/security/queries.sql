@@ -140,7 +140,6 @@ GRANT TEMPORARY ON DATABASE {database} TO {role};
 GRANT EXECUTE ON FUNCTION log.may_see_every_tenant(), log.run_step(text, text, integer), log.make_tables(text),
     log.protect_tables(text), log.rename_tables(text, text), log.drop_tables(text) TO {role};
 GRANT SELECT ON log.events, sealing.subject_keys, sealing.salts TO {role};
-GRANT SELECT, UPDATE ON log.reembeddings TO {role};
 GRANT SELECT, UPDATE, DELETE ON log.operations TO {role};
 GRANT SELECT, DELETE ON log.card_use, log.answer_use TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE
@@ -158,7 +157,6 @@ GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA erasure TO {role};
 GRANT SELECT, DELETE ON log.reference_use TO {role};
 GRANT SELECT ON log.deliveries TO {role};
-GRANT SELECT, INSERT, UPDATE ON log.reembeddings TO {role};
 GRANT SELECT, INSERT ON log.operations TO {role};
 GRANT EXECUTE ON FUNCTION sealing.append(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
     sealing.append_additive(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
@@ -198,7 +196,7 @@ GRANT EXECUTE ON FUNCTION log.key_of_tokens(text) TO {role};
 -- It counts reads of references and of cards.
 GRANT SELECT, INSERT, UPDATE ON log.reference_use, log.card_use, log.answer_use TO {role};
 GRANT DELETE ON log.answer_use TO {role};
-GRANT SELECT ON log.reembeddings, log.operations TO {role};
+GRANT SELECT ON log.operations TO {role};
 GRANT {readers} TO {role};
 
 -- name: grant_recorder

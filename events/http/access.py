@@ -76,13 +76,11 @@ def require_whole(principal: Principal) -> None:
 class Needs(SecurityBase):
     """A dependency of a route: gives the principal, within its limits.
 
-    Raises a 403 problem when the principal lacks the scope, and a 429 problem above a limit. ``instead`` is a scope
-    that also serves. The route then calls :func:`require`, because the request decides which of the two it needs.
+    Raises a 403 problem when the principal lacks the scope, and a 429 problem above a limit.
     """
 
-    def __init__(self, scope: Scope, instead: Scope | None = None) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self.instead = instead
         self.scheme_name = "bearer"
         self.model = HTTPBearer(
             description="an API key (clk_…) or a signed token; the listed scope is the one that it must have"
@@ -90,8 +88,7 @@ class Needs(SecurityBase):
 
     async def __call__(self, request: Request) -> AsyncIterator[Principal]:
         principal = principal_of(request)
-        if self.instead is None or not principal.may(self.instead):
-            require(principal, self.scope)
+        require(principal, self.scope)
         limits: RequestLimits | None = getattr(request.app.state, "limits", None)
         if limits is None:
             yield principal
@@ -103,8 +100,6 @@ class Needs(SecurityBase):
 Pusher = Annotated[Principal, Security(Needs("push"), scopes=["push"])]
 Reader = Annotated[Principal, Security(Needs("read"), scopes=["read"])]
 Writer = Annotated[Principal, Security(Needs("write"), scopes=["write"])]
-WriterOrAdministrator = Annotated[Principal, Security(Needs("write", instead="admin"), scopes=["write"])]
-ReaderOrAdministrator = Annotated[Principal, Security(Needs("read", instead="admin"), scopes=["read"])]
 Administrator = Annotated[Principal, Security(Needs("admin"), scopes=["admin"])]
 
 

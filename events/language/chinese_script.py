@@ -1,17 +1,11 @@
 """Folds traditional Chinese into simplified Chinese, character by character.
 
-:func:`derive_table` derives the table ``chinese_script.txt`` from OpenCC's dictionaries (Apache-2.0).
-``python -m events.language.chinese_script`` prints the table. The table has only one-to-one characters. A folded text
-therefore has the length of the original, and offsets are the same in both.
+The table ``chinese_script.txt`` (:mod:`scripts.chinese_script`) has only one-to-one characters. A folded text therefore
+has the length of the original, and offsets are the same in both.
 """
 
 import re
 from importlib import resources
-
-_IDEOGRAPH_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
-
-# Pairs that OpenCC's phrase dictionary decides. A comparison needs one form of each, so the table adds them.
-_SUPPLEMENT = {"著": "着", "妳": "你", "祢": "你", "牠": "它", "佔": "占", "纔": "才", "祂": "它"}
 
 _CJK = re.compile(
     "[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff"
@@ -59,28 +53,3 @@ def from_cantonese(text: str) -> str:
 def has_cjk(text: str) -> bool:
     """True when a character of ``text`` is Chinese, Japanese or Korean."""
     return not text.isascii() and _CJK.search(text) is not None
-
-
-def derive_table() -> str:
-    """Returns the contents of ``chinese_script.txt`` from the installed OpenCC: 48 pairs of characters per line."""
-    from opencc import OpenCC  # noqa: PLC0415 - only this build step needs OpenCC
-
-    convert = OpenCC("t2s").convert
-    table: dict[str, str] = {}
-    for first, last in _IDEOGRAPH_RANGES:
-        for character in map(chr, range(first, last)):
-            simplified = convert(character)
-            if simplified != character and len(simplified) == 1:
-                table[character] = simplified
-    table.update(_SUPPLEMENT)
-    # A simplified form may be the traditional form of another character. Folding must be idempotent.
-    pairs = [a + table.get(b, b) for a, b in sorted(table.items())]
-    head = (
-        "# Traditional and simplified characters in pairs. Derived from OpenCC (Apache-2.0) by "
-        "events.language.chinese_script.\n"
-    )
-    return head + "".join("".join(pairs[i : i + 48]) + "\n" for i in range(0, len(pairs), 48))
-
-
-if __name__ == "__main__":
-    print(derive_table(), end="")

@@ -28,32 +28,3 @@ class ReembeddingPlan:
 
 Planner = Callable[..., ReembeddingPlan]
 """Tells the cost of a re-embedding of a user's mode: see :class:`projectors.rebuild.reembedding.ModePlanner`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallationPlan:
-    """What a re-embedding of modes that everybody has would do.
-
-    ``slots`` names the embedder of each mode, ``now`` and ``then``. ``other`` of the ``cards`` have vectors of another
-    embedder than they should, at most: when two modes had the same embedder, the cards of both count. ``waiting`` cards
-    have no vector yet. ``added`` are modes whose embedder is new: some of the other cards may be theirs.
-    ``seconds`` is for this machine as it is now; None: not measured.
-    """
-
-    slots: dict[str, dict[str, str]]
-    cards: int
-    other: int
-    added: tuple[str, ...]
-    texts_per_s: float | None
-    seconds: float | None
-    waiting: int = 0
-    model_calls: int = 0
-
-    @property
-    def needed(self) -> bool:
-        """True when a card would get another vector."""
-        return bool(self.other or self.added)
-
-
-InstallationPlanner = Callable[..., InstallationPlan]
-"""The same of a mode that everybody has: see :class:`projectors.rebuild.reembedding.InstallationPlanner`."""

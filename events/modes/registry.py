@@ -238,7 +238,7 @@ class Modes:
         for scope in (project_id, None):
             here = self._former.get((scope, name), name)
             if (mode := self._declared.get((scope, here))) is not None:
-                return _mode_id(self.registry, mode)
+                return _mode_id(mode)
         return name
 
     def model(self, project_id: str, name: str | None) -> str:
@@ -308,7 +308,7 @@ def renamed(registry: ModeRegistry, key: _Key, new_name: str) -> ModeRegistry:
         raise ModeRefusedError(
             "new_name", f"{new_name} is the name of another mode, or was; use another name", taken=True
         )
-    named = replace(before, name=new_name, mode_id=_mode_id(registry, before))
+    named = replace(before, name=new_name, mode_id=_mode_id(before))
     modes = tuple(named if each is before else each for each in registry.modes)
     former = {old: new_name if (old[0], now) == key else now for old, now in former.items()}
     former.pop((project_id, new_name), None)
@@ -380,16 +380,9 @@ def _of(registry: ModeRegistry, key: _Key) -> Mode | None:
     return next((each for each in registry.modes if (each.project_id, each.name) == key), None)
 
 
-def _mode_id(registry: ModeRegistry, mode: Mode) -> str:
-    """Returns the first name of a mode. Earlier events do not tell it: one of the former names is then taken."""
-    if mode.mode_id is not None:
-        return mode.mode_id
-    former = (
-        each.old
-        for each in registry.former_names
-        if (each.project_id, each.name) == (mode.project_id, mode.name)
-    )
-    return min(former, default=mode.name)
+def _mode_id(mode: Mode) -> str:
+    """Returns the first name of a mode."""
+    return mode.mode_id or mode.name
 
 
 def _former(registry: ModeRegistry) -> dict[_Key, str]:

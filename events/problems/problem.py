@@ -24,7 +24,6 @@ from events.types.problems import (
     ProblemClosed,
     ProblemEvent,
     ProblemOpened,
-    ProblemPrioritized,
     ProblemReopened,
 )
 from events.types.records import learned
@@ -111,17 +110,9 @@ def fold(events: Iterable[Event]) -> Problems:
     return problems
 
 
-def until(events: Iterable[Event], as_of: datetime | None, known_at: datetime | None) -> list[Event]:
-    """Returns the events about the time up to ``as_of`` that were recorded by ``known_at``. None sets no end.
-
-    An attempt is about the time at which it was tried.
-    """
-    return [
-        each
-        for each in events
-        if (known_at is None or each.recorded_at <= known_at)
-        and (as_of is None or isinstance(each.payload, CardsWithdrawn) or _about(each) <= as_of)
-    ]
+def until(events: Iterable[Event], as_of: datetime) -> list[Event]:
+    """Returns the events about the time up to ``as_of``. An attempt is about the time at which it was tried."""
+    return [each for each in events if _about(each) <= as_of]
 
 
 def _about(event: Event) -> datetime:
@@ -155,7 +146,7 @@ def _apply(problems: Problems, event: Event) -> None:
     if isinstance(payload, ProblemOpened):
         _open(problems, event, payload)
         return
-    assert isinstance(payload, ProblemAttempted | ProblemClosed | ProblemReopened | ProblemPrioritized)
+    assert isinstance(payload, ProblemAttempted | ProblemClosed | ProblemReopened)
     found = _meant(problems, payload)
     if found is None:
         if payload.problem_id is not None or isinstance(payload, ProblemAttempted):
@@ -261,8 +252,6 @@ def _change(problems: Problems, before: Problem, event: Event, payload: ProblemE
             )
         case ProblemReopened():
             after = _reopened(seen)
-        case _:
-            after = replace(seen, priority=payload.priority)
     problems.by_id[before.problem_id] = after
     problems.of_event[event.event_id] = before.problem_id
     if isinstance(payload, ProblemOpened):

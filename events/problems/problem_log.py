@@ -23,13 +23,7 @@ def telling(owner: str) -> Asking[list[Event]]:
     try:
         rows = yield query("entries_of", owner)
     except psycopg.errors.UndefinedTable:
-        return (yield from recorded(owner))
-    return [event for event in map(log.event_if_readable, rows) if event.type in TYPES]
-
-
-def recorded(owner: str) -> Asking[list[Event]]:
-    """Asks for the same from the log alone, with withdrawn events and their withdrawals."""
-    rows = yield query("unfolded_entries", owner, folded=False)
+        rows = yield query("unfolded_entries", owner, folded=False)
     return [event for event in map(log.event_if_readable, rows) if event.type in TYPES]
 
 

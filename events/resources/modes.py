@@ -74,7 +74,7 @@ class Reembedding(Resource, use_attribute_docstrings=True):
     """planned: a dry run; unneeded: every vector is right; accepted: a worker begins"""
     reembedding_id: UUID | None
     embedder: str = Field(description="the embedder of the new vectors")
-    cards: int = Field(description="cards of the mode with a vector; for everybody: of all modes")
+    cards: int = Field(description="cards of the mode with a vector")
     other: int = Field(description="of these, cards whose vector is of another embedder")
     waiting: int = Field(description="cards of the mode that wait for their vector")
     texts_per_s: float | None = Field(description="of this machine now; only a dry run measures it")
@@ -94,5 +94,3 @@ class ReembeddingProgress(Resource, use_attribute_docstrings=True):
     done_at: AwareDatetime | None
     cards: int = Field(description="new vectors computed so far")
     share: float = Field(description="of the memory that was looked through, 0 to 1")
-    hindrance: str | None = Field(default=None)
-    """of a mode of everybody: why the work cannot go on now, and the remedy"""

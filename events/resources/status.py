@@ -56,13 +56,12 @@ class Stages(Resource, use_attribute_docstrings=True):
 
 
 class EmbedderReport(Resource):
-    """``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
-    ``substitute`` takes its place on this machine. null: there are no vectors yet, or there is no substitute."""
+    """``model`` and ``fingerprint`` are of the live vectors, and ``wanted`` is the model of the settings. null: there
+    are no vectors yet."""
 
     model: str | None
     fingerprint: str | None
     wanted: str
-    substitute: str | None
 
 
 class Status(Stages):

@@ -31,7 +31,7 @@ class Anchor:
     """The head of every partition at ``at``. The digest of a head covers every event up to the head.
 
     ``name`` is the file of the anchor. ``at`` is an ISO time. ``public_key`` are 32 bytes of Ed25519. ``audit`` is the
-    head of the audit log; None in an anchor of an earlier build.
+    head of the audit log; None in a database without one.
     """
 
     name: str
@@ -85,7 +85,7 @@ def read(name: str, text: bytes, trusted: Keyring | bytes | None) -> Anchor:
             raise ValueError("heads")
         if any(position < 0 or len(digest) != _DIGEST_BYTES for position, digest in heads.values()):
             raise ValueError("heads")
-        audit = _audit_head(document.get("audit"))
+        audit = _audit_head(document["audit"])
         verifier = Ed25519PublicKey.from_public_bytes(public)
         at = str(document["at"])
     except (ValueError, KeyError, TypeError, IndexError) as error:

@@ -397,7 +397,7 @@ def _copied(fields: JsonObject, payload: str) -> str:
     values = [str(fields[name]) for name in _REQUIRED]
     line = _escaped("\0".join(("\\x" + fields["digest"], *values, payload))).replace("\0", "\t")
     options = [_NULL if fields[name] is None else _escaped(fields[name]) for name in _OPTIONAL]
-    mac = fields.get("mac")  # Archives of older builds have no HMAC.
+    mac = fields.get("mac")  # an event that was appended without the log key has none
     return "\t".join((line, *options, _NULL if mac is None else _escaped("\\x" + mac))) + "\n"
 
 

@@ -37,7 +37,7 @@ class CardOrigin:
     """The scope and the source of a card. Every card has these fields.
 
     ``time_zone`` is the clock of the speaker, as an IANA name or an offset such as ``+08:00``. Readers tell the times
-    of the card on this clock. It is None in events of earlier versions. ``metadata`` is that of the turn.
+    of the card on this clock. It is None for words of no turn. ``metadata`` is that of the turn.
 
     ``mode`` is the name of the mode when the card was made. ``mode_id`` is the first name of that mode; None: ``mode``
     is the first name. ``default_mode`` is True when the mode is the default of the project.

@@ -7,12 +7,11 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from events.access.principal import Principal, Reach
-from events.http.access import Writer, WriterOrAdministrator, require, require_everybody
+from events.http.access import Writer
 from events.http.answering import routes_of
-from events.http.body import Body
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, missing
 from events.http.fields import Name, Uuid, Words
-from events.modes.reembedding import InstallationPlanner, Planner
+from events.modes.reembedding import Planner
 from events.modes.registry import Modes, project_of
 from events.modes.shown import DimensionOf, shown_mode
 from events.platform.modes import modes_of
@@ -24,7 +23,7 @@ from ingest import modes as mode_commands
 from ingest.api import commands
 from ingest.api.transactions import OfUser, Sender, Transactions
 from ingest.decider import Outcome
-from ingest.modes import UserModes, reembed_everybody
+from ingest.modes import UserModes
 
 _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
@@ -60,18 +59,8 @@ class RenameIn(_Scoped):
     new_name: Name
 
 
-class ReembedIn(Body, json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}):
+class ReembedIn(_Scoped, json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}):
     """Whose mode gets new vectors."""
-
-    user_id: Annotated[
-        Name | None,
-        Field(
-            description="whose memory this is; left out: everybody's cards of general or of a mode of CARDLOG_MODES, "
-            "which needs the scope admin"
-        ),
-    ] = None
-    project_id: Name | None = None
-    """the project that has the mode; else all projects"""
 
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
@@ -98,7 +87,6 @@ def mode_router(  # noqa: C901 - its routes count as branches
     settings: Settings,
     dimension_of: DimensionOf,
     planner: Planner,
-    installation_planner: InstallationPlanner,
 ) -> APIRouter:
     """Returns the routes of modes and projects."""
     router = routes_of("modes")
@@ -140,19 +128,13 @@ def mode_router(  # noqa: C901 - its routes count as branches
         responses={200: {"model": Reembedding, "description": "a dry run, or every vector is right"}},
         summary="Embed the earlier cards of a mode again, with its present model",
     )
-    def reembed_mode(
-        name: ModeName, body: ReembedIn, caller: WriterOrAdministrator, response: Response
-    ) -> Reembedding:
+    def reembed_mode(name: ModeName, body: ReembedIn, caller: Writer, response: Response) -> Reembedding:
         def command(modes: UserModes) -> Reembedding:
             return mode_commands.reembed(
                 modes, body.project_id, name, everybody, planner, dry_run=body.dry_run
             )
 
-        if body.user_id is None:
-            found = for_everybody(name, body, caller)
-        else:
-            require(caller, "write")
-            found = run(caller, body.user_id, body.project_id, [name], command)
+        found = run(caller, body.user_id, body.project_id, [name], command)
         response.status_code = 200 if found.reembedding_id is None else 202
         return found
 
@@ -177,15 +159,6 @@ def mode_router(  # noqa: C901 - its routes count as branches
         return transactions.accepted(
             command, lambda c: commands.reclassify(c, card_id, body.mode, body.reason, command, everybody)
         )
-
-    def for_everybody(name: str, body: ReembedIn, caller: Principal) -> Reembedding:
-        require_everybody(caller)
-        if body.project_id is not None:
-            raise invalid("user_id", "is required with a project_id")
-        with transactions.connection() as connection:
-            return reembed_everybody(
-                connection, name, everybody, installation_planner, caller.key_id, dry_run=body.dry_run
-            )
 
     def run(
         caller: Principal,

@@ -28,7 +28,7 @@ from events.http.guard import PUSH_BYTES
 from events.http.places import Places
 from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
-from events.modes.reembedding import InstallationPlanner, Planner
+from events.modes.reembedding import Planner
 from events.modes.shown import DimensionOf
 from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect, statement
 from events.platform.failures import bounded, retry_on_lost_connection
@@ -81,7 +81,6 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     dimension_of: DimensionOf = unavailable,
     documents: Callable[[], Documents] = NoDocuments,
     planner: Planner = unavailable,
-    installation_planner: InstallationPlanner = unavailable,
     *,
     with_chores: bool = True,
 ) -> FastAPI:
@@ -89,9 +88,9 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     ``derived`` returns the tables that an erasure must clean, besides the log and the queue. ``dimension_of`` tells the
     length of a model's vectors, and refuses a model that is not there. ``documents`` returns the core
-    documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding of one user's mode,
-    and ``installation_planner`` that of a mode of everybody. With ``with_chores`` the service also
-    erases what is due, and reviews the tiers of references and the schemas of documents once an hour.
+    documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding of a user's mode. With
+    ``with_chores`` the service also erases what is due, and reviews the tiers of references and the schemas of
+    documents once an hour.
     Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
@@ -189,7 +188,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         session_router(transactions),
         reference_router(transactions),
         declaration_router(transactions),
-        mode_router(transactions, settings, dimension_of, planner, installation_planner),
+        mode_router(transactions, settings, dimension_of, planner),
         proposal_router(transactions),
         problem_router(transactions),
         thread_router(transactions),

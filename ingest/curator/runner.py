@@ -83,7 +83,7 @@ def _folded() -> Iterator[None]:
     try:
         yield
     except psycopg.errors.UndefinedTable as error:
-        raise BehindError("the card tables are of an older version: run `cardlog rebuild cards`") from error
+        raise BehindError("no worker folded the cards yet") from error
 
 
 def memory_of(connection: Connection, owner: str) -> Memory:

@@ -176,7 +176,7 @@ def ongoing(events: Sequence[Event], turns: Sequence[RecordedTurn]) -> Ongoing:
         for each in events
         if isinstance(each.payload, PROBLEM_EVENTS) and own.isdisjoint(each.payload.origin.turn_ids)
     ]
-    problems = problem.fold(problem.until(told, first.said_at, None)).by_id.values()
+    problems = problem.fold(problem.until(told, first.said_at)).by_id.values()
     topics = threads.fold(each for each in events if each.occurred_at <= first.said_at).values()
     return Ongoing(
         tuple(

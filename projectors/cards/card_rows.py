@@ -229,16 +229,8 @@ def _source(event: Event, origin: CardOrigin, mode: str | None = None) -> _Sourc
         "metadata": metadata_of(origin.metadata),
         "provenance": origin.provenance,
         "mode": mode or origin.mode,
-        "time_zone": origin.time_zone or _offset(origin.said_at),
+        "time_zone": origin.time_zone,
     }
-
-
-def _offset(said_at: datetime) -> str | None:
-    """Returns the offset of the turn's clock, or None for UTC. Events of earlier versions name no zone."""
-    if not said_at.utcoffset():
-        return None
-    offset = f"{said_at:%z}"
-    return f"{offset[:3]}:{offset[3:5]}"
 
 
 def _time_resolved(payload: StateAsserted | EventNoted) -> bool | None:

@@ -12,15 +12,12 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings, revealed
 from projectors.embedding.embedder import (
     BUILT_MODELS,
-    DEFAULT_MODEL,
     HASH_MODEL,
-    SMALL_MODEL,
     Embedder,
     EmbedderUnavailableError,
     FastEmbedder,
     embedder_of_fingerprint,
     holds,
-    model_folders,
     open_embedder,
 )
 from projectors.embedding.graph import trim
@@ -176,29 +173,13 @@ def is_of_model(slot: str) -> bool:
 def embedders_of(settings: Settings) -> Embedders:
     """Returns the embedders that ``settings`` names. Raises SettingsError for modes that cannot be read."""
     declared = modes_of(settings)
-    # A substitute embeds only for those who named no model.
-    shared = settings.embed_model if substitute_of(settings) is None else ""
     return Embedders(
-        partial(_open_default, settings),
+        partial(_open, settings, settings.embed_model),
         {mode: model for mode, model in declared.items() if model not in ("", settings.embed_model)},
-        default_model=shared,
+        default_model=settings.embed_model,
         by_model=partial(_open, settings),
         open_space=partial(_open_space, settings),
     )
-
-
-def substitute_of(settings: Settings) -> str | None:
-    """Returns the model that takes the place of the default model, or None.
-
-    The default model is built from a package index, and a machine may have no such index. When the files of the
-    default model are missing and those of all-MiniLM-L6-v2 are there, that model embeds. Any other model that the
-    settings name, and a model of an embedding server, has no substitute.
-    """
-    if settings.embed_model != DEFAULT_MODEL or settings.embed_url:
-        return None
-    if _is_here(DEFAULT_MODEL, settings.embed_model_path):
-        return None
-    return SMALL_MODEL if _is_here(SMALL_MODEL, settings.embed_model_path) else None
 
 
 def preload(settings: Settings) -> None:
@@ -211,31 +192,13 @@ def preload(settings: Settings) -> None:
 
 def missing_model(settings: Settings) -> str | None:
     """Returns which embedding model this machine lacks, with the remedy. None: an embedder can be opened."""
-    if settings.embed_url or substitute_of(settings) is not None:
+    if settings.embed_url:
         return None
     try:
         open_embedder(settings.embed_model, settings.embed_model_path)
     except EmbedderUnavailableError as error:
         return str(error)
     return None
-
-
-def _is_here(model: str, path: str) -> bool:
-    return any(holds(folder, model) for folder in ([Path(path)] if path else model_folders(model)))
-
-
-def _open_default(settings: Settings) -> Embedder:
-    """Returns the default model, or its substitute with a warning while the files of the default model are missing."""
-    found = substitute_of(settings)
-    if found is None:
-        return _open(settings, settings.embed_model)
-    logger.warning(
-        "the embedding model %s is not on this machine; new memories are embedded with %s instead; "
-        "build it with: cardlog model fetch, restart, and then run: cardlog reembed",
-        settings.embed_model,
-        found,
-    )
-    return open_embedder(found, settings.embed_model_path, threads=settings.embed_threads)
 
 
 def _open(settings: Settings, model: str) -> Embedder:

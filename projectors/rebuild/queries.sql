@@ -41,10 +41,6 @@ SELECT model, count(*) FROM (
     UNION ALL SELECT model FROM vectors.card_vectors_1024
 ) AS held GROUP BY model ORDER BY model;
 
--- name: open_reembeddings
--- The re-embeddings of modes that everybody has which are not done yet, the oldest first.
-SELECT reembedding_id, mode, embedder FROM log.reembeddings WHERE done_at IS NULL ORDER BY requested_at, reembedding_id;
-
 -- name: make_live
 UPDATE log.generations SET status = 'live', live_at = clock_timestamp()
 WHERE projection = %(projection)s AND generation = %(generation)s;
@@ -52,19 +48,6 @@ WHERE projection = %(projection)s AND generation = %(generation)s;
 -- name: retire_live
 UPDATE log.generations SET status = 'retired' WHERE projection = %(projection)s AND status = 'live'
 RETURNING generation;
-
--- name: end_reembedding
-UPDATE log.reembeddings SET share = 1, cards = %(cards)s, hindrance = NULL, done_at = now()
-WHERE reembedding_id = %(reembedding_id)s AND done_at IS NULL;
-
--- name: hinder_reembedding
-UPDATE log.reembeddings SET hindrance = %(hindrance)s
-WHERE reembedding_id = %(reembedding_id)s AND done_at IS NULL AND hindrance IS DISTINCT FROM %(hindrance)s;
-
--- name: move_reembedding
--- A run that begins anew soon reaches its earlier share again, because the cache has the vectors.
-UPDATE log.reembeddings SET share = greatest(share, %(share)s), hindrance = NULL
-WHERE reembedding_id = %(reembedding_id)s AND done_at IS NULL;
 
 -- name: bulk_settings
 -- Settings for the sessions of a rebuild. Their commits matter only after the swap. The commit of the swap is
@@ -77,10 +60,10 @@ SET cursor_tuple_fraction = 1;
 SELECT set_config('wal_compression', 'off', false)
 WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 
--- name: request_lock
+-- name: operations_lock
 SELECT pg_try_advisory_lock(hashtextextended('cardlog ' || %(name)s, 0));
 
--- name: request_unlock
+-- name: operations_unlock
 SELECT pg_advisory_unlock(hashtextextended('cardlog ' || %(name)s, 0));
 
 -- name: open_operations

@@ -5,12 +5,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import psycopg
 from psycopg.errors import InvalidSchemaName, UndefinedTable
 
-from events.modes.reembedding import InstallationPlan, ReembeddingPlan
+from events.modes.reembedding import ReembeddingPlan
 from events.modes.registry import Modes
-from events.platform.database import Connection, connect, sees_every_tenant, statement
+from events.platform.database import Connection, statement
 from events.platform.modes import GENERAL_MODE
 from events.platform.settings import Settings, SettingsError
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
@@ -38,10 +37,11 @@ def texts_per_s(embedder: Embedder) -> float:
     return len(_SAMPLE) * 8 / max(time.perf_counter() - begun, 1e-6)
 
 
-class MeasuringPlanner:
-    """Knows the embedders and their speeds. Threads may share it, which plan one after the other.
+class ModePlanner:
+    """Plans re-embeddings of users' modes. See :class:`events.modes.reembedding.Planner`.
 
-    The speed of an embedder is measured once, so that many requests cost no more than one.
+    Threads may share it, which plan one after the other. The speed of an embedder is measured once, so that many
+    requests cost no more than one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -55,10 +55,6 @@ class MeasuringPlanner:
             self._speeds[embedder.fingerprint] = texts_per_s(embedder)
             self._embedders.close()  # the speed is known, so the loaded model is not needed again
         return self._speeds[embedder.fingerprint]
-
-
-class ModePlanner(MeasuringPlanner):
-    """Plans re-embeddings of users' modes. See :class:`events.modes.reembedding.Planner`."""
 
     def __call__(
         self,
@@ -149,8 +145,33 @@ def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> Re
     return ReembeddingTargets(live, found, kept, held, waiting)
 
 
-def plan_of(found: ReembeddingTargets, speed_of: Callable[[Embedder], float] | None) -> InstallationPlan:
-    """Returns the cost of a re-embedding. ``speed_of`` returns texts a second; None: the time is not measured."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallationPlan:
+    """What a re-embedding of modes that everybody has would do.
+
+    ``slots`` names the embedder of each mode, ``now`` and ``then``. ``other`` of the ``cards`` have vectors of another
+    embedder than they should, at most: when two modes had the same embedder, the cards of both count. ``waiting`` cards
+    have no vector yet. ``added`` are modes whose embedder is new: some of the other cards may be theirs.
+    ``seconds`` is for this machine as it is now; None: there is nothing to measure.
+    """
+
+    slots: dict[str, dict[str, str]]
+    cards: int
+    other: int
+    added: tuple[str, ...]
+    texts_per_s: float | None
+    seconds: float | None
+    waiting: int = 0
+    model_calls: int = 0
+
+    @property
+    def needed(self) -> bool:
+        """True when a card would get another vector."""
+        return bool(self.other or self.added)
+
+
+def plan_of(found: ReembeddingTargets) -> InstallationPlan:
+    """Returns the cost of a re-embedding."""
     fingerprints = {slot: embedder.fingerprint for slot, embedder in found.embedders.items()}
     right = {*fingerprints.values(), *(each.fingerprint for each in found.kept.values())}
     changed = {
@@ -160,9 +181,7 @@ def plan_of(found: ReembeddingTargets, speed_of: Callable[[Embedder], float] | N
     }
     other = sum(count for model, count in found.held.items() if model not in right or model in changed)
     cards = sum(found.held.values())
-    speed = None
-    if other and speed_of is not None:
-        speed = speed_of(next(iter(found.embedders.values())))
+    speed = texts_per_s(next(iter(found.embedders.values()))) if other else None
     return InstallationPlan(
         slots={
             slot or GENERAL_MODE: {
@@ -186,37 +205,12 @@ def run(
     found: ReembeddingTargets,
     *,
     on_progress: Callable[[RebuildProgress], None] = lambda _: None,
-    loaded: Callable[[int], None] | None = None,
 ) -> RebuildResult:
     """Embeds the cards and swaps the new vectors in. Raises as :class:`Rebuild`.
 
     The old vectors answer until the swap. A run that ends early continues where it stopped, because the cache keeps
     every computed vector.
     """
-    projector = VectorsProjector(embedders, found.kept, loaded)
-    return Rebuild(settings, projector, workers=1, on_progress=on_progress).run()
-
-
-class InstallationPlanner(MeasuringPlanner):
-    """Plans re-embeddings of everybody's modes. See :class:`events.modes.reembedding.InstallationPlanner`."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._url = settings.database_url
-
-    def __call__(self, mode: str, *, measure: bool) -> InstallationPlan:
-        with (
-            connect(self._url, application="write, reembed") as connection,
-            self._planning,
-        ):
-            with connection.transaction():
-                whole = sees_every_tenant(connection)
-            if not whole:
-                raise psycopg.errors.InsufficientPrivilege(
-                    "the role of this service sees one tenant at a time, and a mode of everybody concerns all; "
-                    "run cardlog reembed instead"
-                )
-            try:
-                return plan_of(wanted(connection, self._embedders, mode), self._speed if measure else None)
-            except (EmbedderUnavailableError, SettingsError) as error:
-                raise ValueError(str(error)) from error
+    return Rebuild(
+        settings, VectorsProjector(embedders, found.kept), workers=1, on_progress=on_progress
+    ).run()

@@ -1,14 +1,13 @@
 """The vectors projector. It embeds the words of every event that makes a card, each distinct text once."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from uuid import UUID
 
 from events.platform.database import Connection, statement
 from events.platform.linger import UNHURRIED_S
 from events.store.log import reason_of
-from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified, ModeReembedded
@@ -29,7 +28,6 @@ from projectors.vectors.words import (
     Worded,
     card_of,
     last_of_each_card,
-    line_of,
     line_of_card,
     slotted,
 )
@@ -37,7 +35,7 @@ from projectors.vectors.words import (
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
-_AT_ONCE, _AT_ONCE_TOLD = 256, 64
+_AT_ONCE = 256
 _LATER_AT_ONCE = 32
 
 
@@ -65,18 +63,8 @@ class VectorsProjector(Projector):
 
     defer_above = 256  # events of lag: a few seconds of embedding
 
-    def __init__(
-        self,
-        embedders: Embedders,
-        kept: dict[str, Space] | None = None,
-        loaded: Callable[[int], None] | None = None,
-    ) -> None:
-        """``kept`` are the slots whose embedder a new generation takes over. The settings decide on the others.
-
-        ``loaded`` is called after each transaction of :meth:`load`, with its number of events. An error that it raises
-        ends the rebuild.
-        """
-        self._loaded = loaded
+    def __init__(self, embedders: Embedders, kept: dict[str, Space] | None = None) -> None:
+        """``kept`` are the slots whose embedder a new generation takes over. The settings decide on the others."""
         self._embedders = embedders
         self._kept = kept or {}
         self._blocked = BlockedSlots()
@@ -88,17 +76,15 @@ class VectorsProjector(Projector):
         keep(connection, self._kept)
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Folds into empty tables, 256 events a transaction, and 64 when somebody is told of each.
+        """Folds into empty tables, 256 events a transaction.
 
         The cache keeps every computed vector even when the rebuild fails. The next rebuild therefore continues
         where the last one stopped.
         """
-        events, at_once = iter(events), _AT_ONCE if self._loaded is None else _AT_ONCE_TOLD
-        while batch := list(islice(events, at_once)):
+        events = iter(events)
+        while batch := list(islice(events, _AT_ONCE)):
             with connection.transaction():
                 self.project(connection, batch)
-            if self._loaded is not None:
-                self._loaded(len(batch))
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         events = last_of_each_card(events)
@@ -147,9 +133,6 @@ class VectorsProjector(Projector):
         for event in events:
             if isinstance(event.payload, Worded):
                 lines.add(line_of_card(event.payload))
-                if isinstance(event.payload, EventNoted):
-                    # An earlier version embedded the turns before a card, too.
-                    lines.update(map(line_of, event.payload.before))
         if not lines:
             return 0
         hashes = {"hashes": sorted(map(hash_of, lines))}

@@ -5,7 +5,6 @@ import psycopg
 from events.platform.database import connect, statement
 from events.platform.settings import Settings
 from events.resources.status import EmbedderReport
-from projectors.embedding.embedders import substitute_of
 
 _PACKAGE = "retrieval.channels"
 
@@ -14,12 +13,11 @@ def embedder_report(settings: Settings) -> EmbedderReport | None:
     """Returns the report of the embedder. None: the database does not tell."""
     try:
         with connect(settings.database_url, application="status") as connection:
-            [there] = connection.execute(statement(_PACKAGE, "spaces_exist")).fetchall()
-            rows = connection.execute(statement(_PACKAGE, "spaces")).fetchall() if there[0] else []
+            rows = connection.execute(statement(_PACKAGE, "spaces")).fetchall()
+    except psycopg.errors.UndefinedTable:  # no worker folded anything yet
+        rows = []
     except psycopg.Error:
         return None
     live = {slot: (name, fingerprint) for slot, name, fingerprint in rows}
     name, fingerprint = live.get("", (None, None))
-    return EmbedderReport(
-        model=name, fingerprint=fingerprint, wanted=settings.embed_model, substitute=substitute_of(settings)
-    )
+    return EmbedderReport(model=name, fingerprint=fingerprint, wanted=settings.embed_model)

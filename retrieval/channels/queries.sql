@@ -472,10 +472,6 @@ LIMIT %(limit)s;
 -- name: spaces
 SELECT slot, name, fingerprint FROM vectors.spaces;
 
--- name: spaces_exist
-SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-               WHERE n.nspname = 'vectors' AND c.relname = 'spaces');
-
 -- name: vectors_held
 -- True when a user has vectors of an embedder, on cards of the modes asked for. It runs only while that embedder is missing.
 SELECT EXISTS (

@@ -92,7 +92,6 @@ class SemanticChannel(Channel):
         self._embedders = embedders
         self._saturated = saturated
         self._share = 0.0
-        self._named = False
         self._spaces: dict[str, Space] = {}
         self._queries: TTLCache[bytes, _Query] = TTLCache(_REMEMBERED, _REMEMBERED_S)
         self._begun: LRUCache[bytes, Future[_Query]] = LRUCache(_BEGUN)
@@ -139,7 +138,7 @@ class SemanticChannel(Channel):
                 raise
             hits, seconds, empty = await self._found(connection, question, scope, now)
         except UndefinedTable:
-            self._spaces, self._named = {}, False
+            self._spaces = {}
             raise
         if empty and (now := await self._read_spaces(connection)) != spaces:
             # The vectors of another embedder became live. A search with spaces of before finds nothing.
@@ -324,17 +323,8 @@ class SemanticChannel(Channel):
             return _Query(None, None, str(error))
 
     async def _read_spaces(self, connection: AsyncConnection) -> dict[str, Space]:
-        """Reads the embedder of each slot of the live vectors. A generation of an older build names none."""
-        if not self._named:
-            row = await (await connection.execute(statement(_PACKAGE, "spaces_exist"))).fetchone()
-            self._named = row is not None and bool(row[0])
-            if not self._named:
-                return {}
-        try:
-            rows = await (await connection.execute(statement(_PACKAGE, "spaces"))).fetchall()
-        except UndefinedTable:
-            self._named = False
-            raise
+        """Reads the embedder of each slot of the live vectors."""
+        rows = await (await connection.execute(statement(_PACKAGE, "spaces"))).fetchall()
         self._spaces = {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
         return self._spaces
 

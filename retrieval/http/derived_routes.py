@@ -14,7 +14,7 @@ from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import missing
-from events.http.fields import QueryInstant, Uuid
+from events.http.fields import Uuid
 from events.insights import Insight as KnownInsight
 from events.problems.problem import Problem as KnownProblem
 from events.resources.curator import (
@@ -70,16 +70,7 @@ async def _told(
     return {each: {name: getattr(known.get(each), name, None) for name in names} for each in ids}
 
 
-class PastParams(BaseModel, extra="forbid"):
-    """The instants that an answer is about."""
-
-    as_of: Annotated[QueryInstant | None, Field(description="as it was at this instant")] = None
-    known_at: Annotated[
-        QueryInstant | None, Field(description="by what was recorded at this instant; else by all")
-    ] = None
-
-
-class ProblemParams(PastParams):
+class ProblemParams(BaseModel, extra="forbid"):
     """Which problems."""
 
     status: Annotated[Literal["active", "closed", "all", "*"], Field(description="* is all")] = "active"
@@ -96,19 +87,14 @@ def problems_router(reader: ProblemReader) -> APIRouter:
         user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader
     ) -> ProblemsPage:
         owner = owner_of(caller, user_id)
-        if query.as_of is None and query.known_at is None:
-            problems = await _read_problems(reader.present, owner)
-        else:
-            problems = await _read_problems(reader.past, owner, query.as_of, query.known_at)
+        problems = await _read_problems(reader.present, owner)
         found = _wanted(problems, query.status, query.project_id, caller)
         return ProblemsPage(problems=[Problem.made_from(each) for each in found[: query.limit]])
 
     @router.get("/v1/memory/{user_id}/problems/{problem_id}", summary="One problem with its history")
-    async def problem(
-        user_id: str, problem_id: Uuid, query: Annotated[PastParams, Query()], caller: Reader
-    ) -> ProblemHistory:
+    async def problem(user_id: str, problem_id: Uuid, caller: Reader) -> ProblemHistory:
         owner = owner_of(caller, user_id, thing="problem", field="problem_id")
-        found = await _read_problems(reader.history, owner, problem_id, query.as_of, query.known_at)
+        found = await _read_problems(reader.history, owner, problem_id)
         if found is None or not caller.reach.admits(found[0].project_id, found[0].mode):
             raise missing("problem", "problem_id")
         return ProblemHistory.made_from(found[0], history=[_entry(each) for each in found[1]])

@@ -72,23 +72,6 @@ class Embeddings(Resource):
     usage: Usage
 
 
-class Model(Resource):
-    """A model of the service."""
-
-    id: str
-    object: Literal["model"]
-    owned_by: Literal["cardlog"]
-    fingerprint: str
-    dimension: int
-
-
-class Models(Resource):
-    """The models of the service that can be used now."""
-
-    object: Literal["list"]
-    data: list[Model]
-
-
 def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count as branches
     """Returns the embedding service. It keeps no text, so any number of processes may run."""
     settings = replace(settings, embed_url="")
@@ -159,23 +142,6 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
                 for index, row in enumerate(vectors)
             ],
             usage=Usage(prompt_tokens=size, total_tokens=size),
-        )
-
-    @app.get("/v1/models", summary="List the models", tags=["embeddings"])
-    async def models(caller: Reader) -> Models:
-        found = await asyncio.to_thread(available)
-        return Models(
-            object="list",
-            data=[
-                Model(
-                    id=name,
-                    object="model",
-                    owned_by="cardlog",
-                    fingerprint=each.fingerprint,
-                    dimension=each.dimension,
-                )
-                for name, each in found.items()
-            ],
         )
 
     @app.get("/readyz", summary="Can texts be embedded?")

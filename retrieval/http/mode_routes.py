@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from events.access.principal import Principal, Reach
-from events.http.access import Reader, ReaderOrAdministrator, owner_of, require, require_everybody
+from events.access.principal import Reach
+from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import Reading
-from events.http.errors import invalid, missing
+from events.http.errors import missing
 from events.modes.registry import Modes, project_of
 from events.modes.shown import DimensionOf, shown_mode
 from events.platform.modes import GENERAL_MODE
@@ -33,8 +33,7 @@ class ModesParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
 class ReembeddingParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose re-embedding."""
 
-    user_id: Annotated[str | None, Field(min_length=1)] = None
-    """whose mode; left out: a mode of everybody, which needs the scope admin"""
+    user_id: str = Field(min_length=1, description="whose mode")
     project_id: Annotated[str | None, Field(description="the project that has the mode")] = None
 
 
@@ -99,11 +98,8 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
     async def reembedding_progress(
         name: Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")],
         params: Annotated[ReembeddingParams, Query()],
-        caller: ReaderOrAdministrator,
+        caller: Reader,
     ) -> resources.ReembeddingProgress:
-        if params.user_id is None:
-            return await of_everybody(name, params, caller)
-        require(caller, "read")
         owner = owner_of(caller, params.user_id, thing="mode", field="name")
         if not caller.reach.admits(params.project_id or "", name) and not (
             params.project_id is None and Reach(modes=caller.modes).admits("", name)
@@ -116,17 +112,6 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
             and found.mode != GENERAL_MODE
             and modes.mode(params.project_id or "", found.mode) is None
         ):
-            raise missing("mode", "name")
-        return found
-
-    async def of_everybody(
-        name: str, params: ReembeddingParams, caller: Principal
-    ) -> resources.ReembeddingProgress:
-        require_everybody(caller)
-        if params.project_id is not None:
-            raise invalid("user_id", "is required with a project_id")
-        found = await _read(reader.reembedding_of_everybody, name)
-        if found.state == "none" and not reader.is_of_everybody(name):
             raise missing("mode", "name")
         return found
 

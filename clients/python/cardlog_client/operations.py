@@ -526,26 +526,13 @@ class Operations:
             Operation("write", "POST", "/v1/concepts/{concept_id}/pin", once="idempotency_key"), named, more
         )
 
-    def prioritize_problem(
-        self, /, user_id: str, problem_id: str, priority: int, **more: object
-    ) -> types.WrittenProblem:
-        """Give a problem another priority. Other fields: agent_id, turn_ids, reason, idempotency_key."""
-        named = {"user_id": user_id, "problem_id": problem_id, "priority": priority}
-        return self._send(
-            Operation(
-                "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/priority", once="idempotency_key"
-            ),
-            named,
-            more,
-        )
-
-    def problem(self, /, user_id: str, problem_id: str, **more: object) -> types.ProblemHistory:
-        """One problem with its history. Other fields: as_of, known_at."""
+    def problem(self, /, user_id: str, problem_id: str) -> types.ProblemHistory:
+        """One problem with its history."""
         named = {"user_id": user_id, "problem_id": problem_id}
-        return self._send(Operation("read", "GET", "/v1/memory/{user_id}/problems/{problem_id}"), named, more)
+        return self._send(Operation("read", "GET", "/v1/memory/{user_id}/problems/{problem_id}"), named, {})
 
     def problems(self, /, user_id: str, **more: object) -> types.ProblemsPage:
-        """The problems of a user. Other fields: as_of, known_at, status, project_id, limit."""
+        """The problems of a user. Other fields: status, project_id, limit."""
         named = {"user_id": user_id}
         return self._send(Operation("read", "GET", "/v1/memory/{user_id}/problems"), named, more)
 
@@ -582,14 +569,12 @@ class Operations:
             Operation("write", "POST", "/v1/cards/{card_id}/mode", once="request_id"), named, more
         )
 
-    def reembed_mode(self, /, user_id: str | None, name: str, **more: object) -> types.Reembedding:
+    def reembed_mode(self, /, user_id: str, name: str, **more: object) -> types.Reembedding:
         """Embed the earlier cards of a mode again, with its present model. Other fields: project_id, dry_run."""
         named = {"user_id": user_id, "name": name}
         return self._send(Operation("write", "POST", "/v1/modes/{name}/reembed"), named, more)
 
-    def reembedding_progress(
-        self, /, user_id: str | None, name: str, **more: object
-    ) -> types.ReembeddingProgress:
+    def reembedding_progress(self, /, user_id: str, name: str, **more: object) -> types.ReembeddingProgress:
         """The progress of a re-embedding. Other fields: project_id."""
         named = {"user_id": user_id, "name": name}
         return self._send(Operation("read", "GET", "/v1/modes/{name}/reembed"), named, more)
@@ -960,7 +945,6 @@ class AsyncOperations:
     person = _awaited(Operations.person)
     person_timeline = _awaited(Operations.person_timeline)
     pin_concept = _awaited(Operations.pin_concept)
-    prioritize_problem = _awaited(Operations.prioritize_problem)
     problem = _awaited(Operations.problem)
     problems = _awaited(Operations.problems)
     promote_category = _awaited(Operations.promote_category)

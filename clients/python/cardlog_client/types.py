@@ -431,13 +431,12 @@ class Edge(TypedDict):
 
 
 class EmbedderReport(TypedDict):
-    """``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
-    ``substitute`` takes its place on this machine. null: there are no vectors yet, or there is no substitute."""
+    """``model`` and ``fingerprint`` are of the live vectors, and ``wanted`` is the model of the settings. null: there
+    are no vectors yet."""
 
     model: str | None
     fingerprint: str | None
     wanted: str
-    substitute: str | None
 
 
 class Episode(TypedDict):
@@ -1096,7 +1095,6 @@ class ReembeddingProgress(TypedDict):
     done_at: str | None
     cards: int
     share: float
-    hindrance: NotRequired[str | None]
 
 
 class Reference(TypedDict):

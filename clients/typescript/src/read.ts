@@ -1205,10 +1205,6 @@ export interface operations {
     list_problems: {
         parameters: {
             query?: {
-                /** @description as it was at this instant */
-                as_of?: string | null;
-                /** @description by what was recorded at this instant; else by all */
-                known_at?: string | null;
                 /** @description * is all */
                 status?: "active" | "closed" | "all" | "*";
                 /** @description only of this project */
@@ -1228,12 +1224,7 @@ export interface operations {
     };
     problem: {
         parameters: {
-            query?: {
-                /** @description as it was at this instant */
-                as_of?: string | null;
-                /** @description by what was recorded at this instant; else by all */
-                known_at?: string | null;
-            };
+            query?: never;
             header?: never;
             path: {
                 user_id: string;
@@ -1447,9 +1438,9 @@ export interface operations {
     };
     reembedding_progress: {
         parameters: {
-            query?: {
-                /** @description whose mode; left out: a mode of everybody, which needs the scope admin */
-                user_id?: string | null;
+            query: {
+                /** @description whose mode */
+                user_id: string;
                 /** @description the project that has the mode */
                 project_id?: string | null;
             };

@@ -765,19 +765,6 @@ export interface components {
             /** @description what ties the person to the user: sister, 姊姊, work; it tells two Alexes apart */
             kinship?: string | null;
         };
-        /** @description Another priority. */
-        PriorityIn: {
-            /** @description the agent that acts for the user */
-            agent_id?: string | null;
-            /**
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /** @description 1: a trifle, 10: urgent */
-            priority: number;
-            reason?: string | null;
-        };
         /** @description The answer of a probe. */
         Probe: {
             /** @enum {string} */
@@ -881,8 +868,8 @@ export interface components {
          *     }
          */
         ReembedIn: {
-            /** @description whose memory this is; left out: everybody's cards of general or of a mode of CARDLOG_MODES, which needs the scope admin */
-            user_id?: string | null;
+            /** @description whose memory this is */
+            user_id: string;
             /** @description the project that has the mode; else all projects */
             project_id?: string | null;
             /**
@@ -904,7 +891,7 @@ export interface components {
             reembedding_id: string | null;
             /** @description the embedder of the new vectors */
             embedder: string;
-            /** @description cards of the mode with a vector; for everybody: of all modes */
+            /** @description cards of the mode with a vector */
             cards: number;
             /** @description of these, cards whose vector is of another embedder */
             other: number;
@@ -1967,14 +1954,13 @@ export interface components {
             created_at: string | null;
         };
         /**
-         * @description ``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
-         *     ``substitute`` takes its place on this machine. null: there are no vectors yet, or there is no substitute.
+         * @description ``model`` and ``fingerprint`` are of the live vectors, and ``wanted`` is the model of the settings. null: there
+         *     are no vectors yet.
          */
         EmbedderReport: {
             model: string | null;
             fingerprint: string | null;
             wanted: string;
-            substitute: string | null;
         };
         /** @description The words of a turn. ``related_paths`` are the places in the core document that its concepts touch. */
         Episode: {
@@ -2754,8 +2740,6 @@ export interface components {
             cards: number;
             /** @description of the memory that was looked through, 0 to 1 */
             share: number;
-            /** @description of a mode of everybody: why the work cannot go on now, and the remedy */
-            hindrance?: string | null;
         };
         /** @description Versions, the latest first. */
         ReferenceHistory: {

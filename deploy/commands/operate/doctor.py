@@ -28,7 +28,7 @@ from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, serve
 from events.types.json_values import JsonObject
 from ingest.extraction.choosing import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
-from projectors.embedding.embedders import embedders_of, substitute_of
+from projectors.embedding.embedders import embedders_of
 from projectors.generations.generations import difference, list_generations
 from projectors.registry import projectors
 
@@ -54,11 +54,6 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
         ) as error:  # fmt: skip
             failed += 1
             print(f"FAIL  {name}: {' '.join(str(error).split())}")
-    if substitute := substitute_of(settings):
-        print(
-            f"warn  embedding models: {settings.embed_model} is not on this machine, and {substitute} takes its place; "
-            "build it with cardlog model fetch, restart, and then run: cardlog reembed"
-        )
     if uses_model(settings) and (uncached := _uncached(settings)):
         print(f"warn  extraction: {uncached}")
     _print_weaknesses(settings)

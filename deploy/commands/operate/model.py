@@ -18,7 +18,6 @@ from projectors.embedding.embedder import (
     holds,
     model_folders,
 )
-from projectors.embedding.embedders import substitute_of
 from projectors.embedding.graph import mapped_of
 
 app = App(name="model", help="The embedding model, with which questions are answered by meaning.")
@@ -57,9 +56,7 @@ def fetch(
     except (ModelError, EmbedderUnavailableError) as error:
         _say(f"no embedding model: {error}")
         if optional:
-            instead = substitute_of(settings)
-            without = "Cardlog runs without the model: the semantic channel is down"
-            _say(f"{instead} takes its place" if instead else without)
+            _say("Cardlog runs without the model: the semantic channel is down")
         return 0 if optional else 1
     return 0
 

@@ -4,15 +4,17 @@ import json
 import signal
 import sys
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from deploy.commands.operate.rebuild import ProgressPrinter, interrupt
 from deploy.options import Given, Json
-from events.modes.reembedding import InstallationPlan
 from events.platform.database import connect_owner, migrate
 from events.platform.settings import Settings
+
+if TYPE_CHECKING:
+    from projectors.rebuild.reembedding import InstallationPlan
 
 
 def reembed(
@@ -35,7 +37,6 @@ def reembed(
     from projectors.embedding.embedders import embedders_of  # noqa: PLC0415 - numpy comes with it
     from projectors.generations.generations import ensure_live  # noqa: PLC0415
     from projectors.rebuild import reembedding  # noqa: PLC0415
-    from projectors.rebuild.reembedding import texts_per_s  # noqa: PLC0415
     from projectors.vectors.projector import VectorsProjector  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, interrupt)
@@ -44,7 +45,7 @@ def reembed(
         migrate(connection)
         ensure_live(connection, VectorsProjector(embedders))
         found = reembedding.wanted(connection, embedders, mode)
-    plan = reembedding.plan_of(found, texts_per_s)
+    plan = reembedding.plan_of(found)
     _show(plan, as_json=as_json and dry_run)
     if dry_run or not plan.needed:
         return 0
@@ -67,7 +68,7 @@ def reembed(
     return 0
 
 
-def _show(plan: InstallationPlan, *, as_json: bool) -> None:
+def _show(plan: "InstallationPlan", *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(plan)))
         return

@@ -123,13 +123,11 @@ class _Looking:
 
 
 def _embedder_line(embedder: dict[str, str | None]) -> str:
-    wanted, substitute = embedder["wanted"], embedder["substitute"]
+    wanted = embedder["wanted"]
     line = f"{'embedder':<12} {embedder['fingerprint'] or 'no vectors yet'}"
-    build = "" if substitute is None else ": build it with `cardlog model fetch` and restart"
     if embedder["model"] not in {None, wanted}:
-        then = ", then run" if build else ": run"
-        return f"{line}; {variable_of('embed_model')} is {wanted}{build}{then} `cardlog reembed`"
-    return f"{line}; {wanted} is not on this machine, {substitute} takes its place{build}" if build else line
+        return f"{line}; {variable_of('embed_model')} is {wanted}: run `cardlog reembed`"
+    return line
 
 
 def _channel_line(name: str, health: dict[str, object]) -> str:

@@ -137,7 +137,7 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
         from ingest.references.proposer import Proposer  # noqa: PLC0415
 
         return _Together(extractor, Proposer(settings, stop, name))
-    from projectors.rebuild.request_workers import OperationWorker  # noqa: PLC0415
+    from projectors.rebuild.operation_worker import OperationWorker  # noqa: PLC0415
     from projectors.registry import projectors  # noqa: PLC0415
     from projectors.runner import Runner  # noqa: PLC0415
 
@@ -145,13 +145,7 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
     own = [each for each in by_name.values() if (each.name == "vectors") == (kind == "vectors")]
     operating = [OperationWorker(settings, own, each, stop) for each in ("generations", "parked users")]
     if kind == "vectors":
-        from projectors.rebuild.request_workers import ReembeddingWorker  # noqa: PLC0415
-
-        return _Together(
-            Runner(settings, by_name["vectors"], stop, name, feed),
-            ReembeddingWorker(settings, stop),
-            *operating,
-        )
+        return _Together(Runner(settings, by_name["vectors"], stop, name, feed), *operating)
     # References, problems and documents change rarely, so their projectors are threads of the projector of cards. They
     # read the log themselves.
     beside = [

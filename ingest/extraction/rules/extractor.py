@@ -12,7 +12,6 @@ from events.types.migrations import migrated
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
 from ingest.extraction import fiction
-from ingest.extraction.evident_modes import evident_modes
 from ingest.extraction.extractor_port import CardEvent, Extraction, ProblemTold, RecordedTurn, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks
 from ingest.extraction.rules import corrections
@@ -73,7 +72,7 @@ class RulesExtractor:
         with processor_time(_MOST_S):
             for recorded in batch.turns:
                 cards.extend(_read(recorded, conversation, problems))
-        return Extraction(tuple(cards), problems=tuple(problems), modes=evident_modes(batch))
+        return Extraction(tuple(cards), problems=tuple(problems))
 
 
 class _Conversation:

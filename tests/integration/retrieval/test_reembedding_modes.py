@@ -265,8 +265,8 @@ def test_what_cannot_be_embedded_again_is_refused(memory: Memory) -> None:
     unknown = memory.reembed("kode")
     assert (unknown.status_code, unknown.json()["field"]) == (404, "name")
     assert memory.read.get("/v1/modes/kode/reembed", params={"user_id": "ada"}).status_code == 404
-    of_everybody = memory.write.post("/v1/modes/code/reembed", json={})
-    assert (of_everybody.status_code, of_everybody.json()["field"]) == (404, "name")
+    nobodys = memory.write.post("/v1/modes/code/reembed", json={})
+    assert (nobodys.status_code, nobodys.json()["field"]) == (422, "user_id")
 
 
 def test_erasing_the_user_forgets_the_request(memory: Memory) -> None:

@@ -19,7 +19,7 @@ from projectors.registry import projectors
 from tests.support.stack import COMMAND, clean_environment, typed
 from tests.support.tables import examples, examples_and
 
-_DRIVERS = "psycopg redis httpx2 pydantic fastapi numpy jieba3 opencc anthropic psutil"
+_DRIVERS = "psycopg redis httpx2 pydantic fastapi numpy jieba3 anthropic psutil"
 HEAVY = frozenset(_DRIVERS.split())
 
 

@@ -316,17 +316,3 @@ def test_a_repair_does_not_leave_the_folder(damaged: Path, tmp_path: Path, way: 
     with EmbeddedRedis(damaged) as server:
         assert len(numbers(server)) >= SNAPSHOT
     assert precious.read_text() == "not a command"
-
-
-def test_the_file_of_redis_6_is_taken_over(tmp_path: Path) -> None:
-    def command(*words: str) -> str:
-        return f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
-
-    (tmp_path / "redis").mkdir()
-    old = tmp_path / "redis" / "appendonly.aof"
-    old.write_text(
-        command("SELECT", "0")
-        + "".join(command("XADD", "turns", f"{n + 1}-0", "number", str(n)) for n in range(9))
-    )
-    with EmbeddedRedis(tmp_path) as server:
-        assert numbers(server) == list(range(9))

@@ -93,7 +93,7 @@ OF_NO_TENANT = {
     "access.api_keys", "access.revision", "access.secret",
     "access.sign_in_links", "audit.entries", "audit.head", "audit.subject_key",
     "erasure.retention", "log.blueprints", "log.checkpoints", "log.generations", "log.heads", "log.heartbeats",
-    "log.migrations", "log.reembeddings", "log.tenant_key", "log.token_key", "vector_cache.vectors",
+    "log.migrations", "log.tenant_key", "log.token_key", "vector_cache.vectors",
     "vectors.blocked_slots", "vectors.spaces",
     "vectors_g1.blocked_slots", "vectors_g1.spaces",
 }  # fmt: skip

@@ -29,7 +29,7 @@ from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app as write_app
 from ingest.recording.recorder import recorded_event
 from projectors.core.documents import documents_of
-from projectors.rebuild.reembedding import InstallationPlanner, ModePlanner
+from projectors.rebuild.reembedding import ModePlanner
 from projectors.references import ReferencesProjector
 from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
@@ -240,7 +240,6 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                     settings,
                     documents=lambda: documents_of(settings),
                     planner=ModePlanner(settings),
-                    installation_planner=InstallationPlanner(settings),
                 )
             ) as write,
             TestClient(read_app(settings)) as read,

@@ -161,9 +161,6 @@ class Operation:
         if "$ref" in schema:
             schema = self.document["schemas"][schema["$ref"].rpartition("/")[2]]
         required: list[str] = schema.get("required", [])
-        if self.path == "/v1/modes/{name}/reembed":
-            # Without a user, the request is about everybody, and another scope is needed.
-            required = ["user_id"]
         return required
 
 
@@ -564,29 +561,6 @@ def test_a_repeated_command_shows_no_thread_out_of_reach(services: Services) -> 
         limited = send(thread + path, path, projects=["work"], **body)
         assert told(limited) == told(send(f"/{uuid4()}{path}", "new", projects=["work"], **body))
         assert limited.status_code == 404
-
-
-def test_only_an_unlimited_administrator_embeds_the_cards_of_everybody_again(services: Services) -> None:
-    place = "/v1/modes/general/reembed"
-
-    def both(**rights: Any) -> tuple[Response, Response]:
-        key = services.key(**rights)
-        asked = services.write.post(place, json={"dry_run": True}, headers=key)
-        return asked, services.read.get(place, headers=key)
-
-    for scopes in (["push", "read", "write"], ["write"], ["read"]):
-        for answer in both(scopes=scopes):
-            assert answer.status_code == 403, answer.text
-            assert answer.json()["title"] == "Scope missing"
-    limits: list[dict[str, Any]] = [{"users": ["ada"]}, {"projects": ["x"]}, {"modes": ["code"]}]
-    for limit in (*limits, {"tenant": "acme"}):
-        for answer in both(**limit):
-            assert (answer.status_code, answer.json()["title"]) == (403, "Limited key"), limit
-    asked, progress = both(scopes=["admin"])
-    assert (asked.status_code, progress.status_code) == (200, 200), (asked.text, progress.text)
-    key, ada = services.key(scopes=["admin"]), {"user_id": "ada"}
-    assert services.write.post(place, json=ada | {"dry_run": True}, headers=key).status_code == 403
-    assert services.read.get(place, params=ada, headers=key).status_code == 403
 
 
 def test_a_key_is_held_to_its_modes(services: Services) -> None:

@@ -440,7 +440,6 @@ NO_WORDS = {
     "log.heartbeats": "names of processes",
     "log.migrations": "names of migrations",
     "log.deliveries": "ids, counts, and the reason of a failure in our words",
-    "log.reembeddings": "names of modes and embedders",
     "log.token_key": "a key",
     "log.tenant_key": "a key",
     "log.blueprints": "scripts",

@@ -1,7 +1,5 @@
-"""The default model, and the smaller one that takes its place where the default model was never built."""
+"""The default model and the small one, and memories that one of them began."""
 
-import logging
-import pickle
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +22,7 @@ from projectors.embedding.embedder import (
     EmbedderUnavailableError,
     FastEmbedder,
 )
-from projectors.embedding.embedders import Space, embedders_of, substitute_of
+from projectors.embedding.embedders import Space, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from tests.support.projectors.folding import apart, fold_live
 from tests.support.projectors.tiny_model import write_tiny_model
@@ -38,48 +36,19 @@ def settings_at(folder: Path, **more: object) -> Settings:
     )
 
 
-class TestSubstitute:
-    def test_the_small_model_takes_the_place_of_a_default_that_is_not_here(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL))
-        embedders = pickle.loads(pickle.dumps(embedders_of(settings)))
-        with caplog.at_level(logging.WARNING):
-            embedder = embedders.of(None)
-        assert embedder.fingerprint.startswith(SMALL_MODEL)
-        assert substitute_of(settings) == SMALL_MODEL
-        assert "cardlog model fetch" in caplog.text
-        assert "cardlog reembed" in caplog.text
-
-    def test_the_default_that_is_here_has_no_substitute(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        settings = settings_at(write_tiny_model(tmp_path, MULTILINGUAL_MODEL))
-        assert embedders_of(settings).of(None).name == MULTILINGUAL_MODEL
-        assert (substitute_of(settings), caplog.text) == (None, "")
-
-    def test_a_default_that_came_later_embeds_at_the_next_look(self, tmp_path: Path) -> None:
-        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL))
-        embedders = embedders_of(settings)
-        assert embedders.of(None).name == SMALL_MODEL
-        write_tiny_model(tmp_path, MULTILINGUAL_MODEL)
-        embedders.close()
-        assert embedders.of(None).name == MULTILINGUAL_MODEL
-
-    def test_without_both_the_message_names_the_default(self, tmp_path: Path) -> None:
+class TestModels:
+    def test_without_files_the_message_names_the_model(self, tmp_path: Path) -> None:
         with pytest.raises(EmbedderUnavailableError, match=f"{MULTILINGUAL_MODEL} in .*cardlog model fetch"):
             embedders_of(settings_at(tmp_path)).of(None)
 
-    def test_another_model_of_the_settings_has_no_substitute(self, tmp_path: Path) -> None:
+    def test_the_vocabulary_of_a_model_that_is_not_built_says_nothing(self, tmp_path: Path) -> None:
         settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL), embed_model="acme/model-m")
-        assert substitute_of(settings) is None
-        # The vocabulary of another model says nothing.
         assert embedders_of(settings).of(None).name == "acme/model-m"
 
-    def test_a_mode_that_names_the_default_has_no_substitute(self, tmp_path: Path) -> None:
+    def test_the_small_model_does_not_take_the_place_of_the_default(self, tmp_path: Path) -> None:
         embedders = embedders_of(settings_at(write_tiny_model(tmp_path, SMALL_MODEL)))
         with pytest.raises(EmbedderUnavailableError, match=f"holds {SMALL_MODEL} and not"):
-            embedders.of_slot(embedders.slot_of_model(MULTILINGUAL_MODEL))
+            embedders.of(None)
 
     def test_vectors_of_the_small_model_keep_its_folder(self, tmp_path: Path) -> None:
         folder = write_tiny_model(tmp_path, SMALL_MODEL)
@@ -88,10 +57,6 @@ class TestSubstitute:
         found = embedders_of(settings_at(folder)).of_space("", Space(SMALL_MODEL, whole.fingerprint))
         assert isinstance(found, FastEmbedder)
         assert found.quantisation == "fp32"
-
-    def test_a_server_decides_by_itself(self, tmp_path: Path) -> None:
-        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL), embed_url="http://127.0.0.1:1/v1")
-        assert substitute_of(settings) is None
 
     def test_a_folder_with_the_other_model_is_refused(self, tmp_path: Path) -> None:
         settings = settings_at(write_tiny_model(tmp_path, MULTILINGUAL_MODEL), embed_model=SMALL_MODEL)
@@ -111,9 +76,9 @@ class TestSubstitute:
 
 
 class TestVectors:
-    """The vectors of a memory that the substitute began."""
+    """The vectors of a memory that the small model began."""
 
-    def test_stay_with_the_substitute_until_they_are_embedded_again(
+    def test_stay_with_their_model_until_they_are_embedded_again(
         self,
         database: str,
         redis_url: str,
@@ -124,14 +89,12 @@ class TestVectors:
     ) -> None:
         small = write_tiny_model(tmp_path / "cardlog" / "model" / "all-MiniLM-L6-v2", SMALL_MODEL)
         urls = {"database_url": database, "admin_database_url": database, "redis_url": redis_url}
-        settings = settings_at(small, **urls)
+        settings = settings_at(small, embed_model=SMALL_MODEL, **urls)
         say(connection, settings, "The harbour was closed")
         assert embedder_of(connection).startswith(SMALL_MODEL)
-        said = said_by(settings, capsys)
-        assert f"warn  embedding models: {DEFAULT_MODEL} is not on this machine" in said
-        assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: build it with `cardlog model fetch`" in said
+        assert "CARDLOG_EMBED_MODEL" not in said_by(settings, capsys)
 
-        # The default is built into another folder. The live vectors stay as they are, and new ones join them.
+        # The settings name the default. The live vectors stay as they are, and new ones join them.
         large = write_tiny_model(tmp_path / "multilingual-e5-small", MULTILINGUAL_MODEL)
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
         settings = settings_at(large, **urls)
@@ -139,7 +102,6 @@ class TestVectors:
         assert embedder_of(connection).startswith(SMALL_MODEL)
         said = said_by(settings, capsys)
         assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: run `cardlog reembed`" in said
-        assert "warn  embedding models" not in said
 
         assert reembed(cardlog=settings) == 0
         assert embedder_of(connection).startswith(MULTILINGUAL_MODEL)

@@ -16,7 +16,7 @@ from events.types.envelope import Event
 from projectors import parking
 from projectors.cards.projector import CardsProjector
 from projectors.rebuild import swap
-from projectors.rebuild.request_workers import OperationWorker
+from projectors.rebuild.operation_worker import OperationWorker
 from tests.support.projectors.folding import count, fold_live, noted, rebuild, settings_of, statuses
 from tests.support.projectors.parking import append_raw
 from tests.support.waiting import eventually

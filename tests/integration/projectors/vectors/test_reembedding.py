@@ -78,6 +78,15 @@ def test_only_the_named_mode_gets_its_new_embedder(database: str, connection: Co
     assert spaces == [("", "hash"), ("code", "hash")]
 
 
+def test_a_mode_that_shares_its_former_model_is_embedded_again(database: str, connection: Connection) -> None:
+    before = replace(settings_of(database, "hash"), modes="code=hash-768, notes=hash-768")
+    say(connection, before, "The harbour class", mode="code")
+    say(connection, before, "The harbour was closed", mode="notes")
+    after = replace(before, modes="code=hash-768, notes=hash-1024")
+    assert reembed(mode="notes", cardlog=after) == 0
+    assert (held(connection), count(connection, "vectors.card_vectors_1024")) == ((0, 1), 1)
+
+
 def test_vectors_whose_embedder_is_gone_wait_and_name_the_remedy(
     database: str, connection: Connection
 ) -> None:

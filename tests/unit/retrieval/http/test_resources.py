@@ -143,7 +143,7 @@ def test_a_field_without_a_value_is_absent_and_not_null() -> None:
 @pytest.mark.parametrize("create", [read_app, write_app, embed_app])
 def test_every_json_route_is_annotated_with_the_resource_that_it_returns(create: Any) -> None:
     found = list(routes(create(NOWHERE).router))
-    assert len(found) > 3
+    assert len(found) >= 3
     for route in found:
         assert isinstance(route, AnsweringRoute), route.path_format
         if route.path_format not in NOT_JSON:

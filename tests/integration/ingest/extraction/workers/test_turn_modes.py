@@ -89,10 +89,10 @@ def modes_of(reader: Reader) -> dict[str, str | None]:
     return found
 
 
-def test_the_rules_give_evident_code_its_mode_and_leave_the_rest_to_the_default(reader: Reader) -> None:
+def test_the_rules_read_no_mode_and_leave_each_turn_to_the_default(reader: Reader) -> None:
     declare(reader.connection, default="journal")
     reader.read(*said(by_caller={0: "family", 3: "general"}), **RULES)
-    assert list(modes_of(reader).values()) == ["family", "code", "journal", "general"]
+    assert list(modes_of(reader).values()) == ["family", "journal", "journal", "general"]
 
 
 def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(reader: Reader) -> None:
@@ -107,7 +107,7 @@ def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(reader: Rea
     modes = modes_of(reader)
     assert list(modes.values())[:4] == [None, "family", "family", "family"]
     assert [mode for turn, mode in modes.items() if turn.startswith("later")] == [
-        "family", "code", "code", "general",
+        "family", "family", "family", "general",
     ]  # fmt: skip
     assert [mode for turn, mode in modes.items() if turn.startswith("other")] == [None, None]
     assert [mode for turn, mode in modes.items() if turn.startswith("nameless")] == ["family", None]
