@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+import time
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 _NOISY = ("httpx", "httpx2", "uvicorn.error", "psycopg.pool")
 _OURS = frozenset(("events", "ingest", "projectors", "retrieval", "deploy"))
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
+_REPEATS_S, _MOST_REPEATS = 10.0, 10
 FIELDS = ("stage", "turn_id", "entry_id", "event_id", "partition", "position", "field")
 """The ``extra=`` fields that are also taken from libraries. Other fields of a library may hold a user's words."""
 
@@ -33,6 +35,7 @@ def configure_logging(settings: Settings, process: str, *, data: Path | None = N
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(settings.log_format, process))
+    handler.addFilter(_Repeats())
     logging.basicConfig(level=settings.log_level.upper(), handlers=[handler])
     logging.captureWarnings(True)
     for name in _NOISY:
@@ -40,6 +43,35 @@ def configure_logging(settings: Settings, process: str, *, data: Path | None = N
     if PROCESS not in os.environ:
         for sentence in unknown_variables(data):
             logger.warning("%s", sentence)
+
+
+class _Repeats(logging.Filter):
+    """Lets ten warnings of one place in the code pass within ten seconds, and counts the others.
+
+    Without it, an outage writes a line for each request.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        place, now = (record.pathname, record.lineno), time.monotonic()
+        since, count = self._places.get(place, (now, 0))
+        if now - since >= _REPEATS_S:
+            if count > _MOST_REPEATS:
+                _add(record, f"{count - _MOST_REPEATS:,} more of these lines were left out before")
+            since, count = now, 0
+        self._places[place] = since, count + 1
+        if count == _MOST_REPEATS - 1:
+            _add(record, f"more of these lines within {_REPEATS_S:g} s are only counted")
+        return count < _MOST_REPEATS
+
+
+def _add(record: logging.LogRecord, words: str) -> None:
+    record.msg, record.args = f"{record.getMessage()} ({words})", ()
 
 
 class _Formatter(logging.Formatter):

@@ -66,6 +66,26 @@ def test_a_failure_is_logged_with_its_place_and_without_secrets_or_rows(
     assert "diagnosis" not in text
 
 
+def test_an_outage_writes_ten_lines_of_one_place_and_counts_the_others(
+    written: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("deploy.logs.time.monotonic", lambda: now[0])
+
+    def say(logger: logging.Logger) -> None:
+        for number in range(60):
+            now[0] += 11 if number == 50 else 0
+            logger.warning("away: %d\nof 60", number)
+        logger.warning("another place")
+
+    lines = written("text", "serve", say).splitlines()
+    assert [line.partition("away: ")[2][:2].strip() for line in lines] == [
+        *map(str, [*range(10), *range(50, 60)]), "",
+    ]  # fmt: skip
+    assert lines[9].endswith("9 of 60 (more of these lines within 10 s are only counted)")
+    assert lines[10].endswith("50 of 60 (40 more of these lines were left out before)")
+
+
 def test_a_line_for_people_is_time_level_process_and_message(written: Any) -> None:
     [line] = written("text", "uvicorn", lambda logger: logger.info("started %d", 3)).splitlines()
     assert line[24:] == "INFO    projector: started 3"
