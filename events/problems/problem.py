@@ -24,6 +24,7 @@ from events.types.problems import (
     ProblemClosed,
     ProblemEvent,
     ProblemOpened,
+    ProblemPrioritized,
     ProblemReopened,
 )
 from events.types.records import learned
@@ -146,7 +147,7 @@ def _apply(problems: Problems, event: Event) -> None:
     if isinstance(payload, ProblemOpened):
         _open(problems, event, payload)
         return
-    assert isinstance(payload, ProblemAttempted | ProblemClosed | ProblemReopened)
+    assert isinstance(payload, ProblemAttempted | ProblemClosed | ProblemReopened | ProblemPrioritized)
     found = _meant(problems, payload)
     if found is None:
         if payload.problem_id is not None or isinstance(payload, ProblemAttempted):
@@ -252,6 +253,8 @@ def _change(problems: Problems, before: Problem, event: Event, payload: ProblemE
             )
         case ProblemReopened():
             after = _reopened(seen)
+        case _:
+            after = replace(seen, priority=payload.priority)
     problems.by_id[before.problem_id] = after
     problems.of_event[event.event_id] = before.problem_id
     if isinstance(payload, ProblemOpened):

@@ -59,5 +59,15 @@ class ProblemReopened:
     reason: str | None = None
 
 
-ProblemEvent = ProblemOpened | ProblemAttempted | ProblemClosed | ProblemReopened
-PROBLEM_EVENTS = (ProblemOpened, ProblemAttempted, ProblemClosed, ProblemReopened)
+@event_type(version=1)
+class ProblemPrioritized:
+    """The problem has another priority, 1 to 10."""
+
+    problem_id: UUID
+    priority: int
+    origin: CardOrigin
+    reason: str | None = None
+
+
+ProblemEvent = ProblemOpened | ProblemAttempted | ProblemClosed | ProblemReopened | ProblemPrioritized
+PROBLEM_EVENTS = (ProblemOpened, ProblemAttempted, ProblemClosed, ProblemReopened, ProblemPrioritized)

@@ -1,4 +1,4 @@
-"""The commands of problems, and their routes: open, attempt, close, reopen.
+"""The commands of problems, and their routes: open, attempt, close, reopen, change the priority.
 
 Every command is decided under a lock of the user's problems (:mod:`ingest.decider`), on the events of the log and never
 on a stale table. A command also appends a noted event in words, which is the card that a recall finds.
@@ -33,6 +33,7 @@ from events.types.problems import (
     ProblemClosed,
     ProblemEvent,
     ProblemOpened,
+    ProblemPrioritized,
     ProblemReopened,
 )
 from ingest.api.transactions import FromTurns, Sender, Sent, Transactions
@@ -123,11 +124,12 @@ _HOLDS: dict[type, Callable[[Problem, Any], bool]] = {
     ProblemAttempted: lambda present, asked: False,
     ProblemClosed: lambda present, asked: present.status == "closed",
     ProblemReopened: lambda present, asked: present.status == "active",
+    ProblemPrioritized: lambda present, asked: present.priority == asked.priority,
 }
 
 
 def change(problem: KnownProblem, kind: Callable[..., ProblemEvent], **fields: object) -> Outcome[Problem]:
-    """Appends an event of a problem, unless the wanted state holds: an attempt, the end or the return.
+    """Appends an event of a problem, unless the wanted state holds: an attempt, the end, the return or the priority.
 
     The same approach again updates the outcome of an attempt. Raises 404 when the user has no such problem in reach.
     """
@@ -157,7 +159,10 @@ def _decision(
     What is noted of a problem that begins, ends or is back takes the place of what was noted of it before.
     """
     decision = Decision(payload=payload, occurred_at=since)
-    words, sentiment = _note(payload, description)
+    note = _note(payload, description)
+    if note is None:
+        return decision
+    words, sentiment = note
     tags = ["problem"]
     if isinstance(payload, ProblemAttempted):
         tags += ["attempt", *{True: ["worked"], False: ["failed"], None: []}[payload.successful]]
@@ -207,8 +212,8 @@ def _noted_before(
     return None if last is None else note_of(problems.connection, last)
 
 
-def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment]:
-    """Returns how an event of a problem is said, and its mood."""
+def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | None:
+    """Returns how an event of a problem is said, and its mood. None: it is not said."""
     match payload:
         case ProblemOpened() | ProblemReopened():
             return wording.opened(description), "negative"
@@ -218,6 +223,8 @@ def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment]:
             return words, moods[payload.successful]
         case ProblemClosed():
             return wording.closed(description, payload.resolution), "positive"
+        case _:
+            return None
 
 
 def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
@@ -289,6 +296,13 @@ class ReopenIn(FromTurns):
     reason: Long | None = None
 
 
+class PriorityIn(FromTurns):
+    """Another priority."""
+
+    priority: Priority
+    reason: Long | None = None
+
+
 def problem_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of problems."""
     router = routes_of("problems")
@@ -327,6 +341,12 @@ def problem_router(transactions: Transactions) -> APIRouter:
     @router.post("/v1/memory/{user_id}/problems/{problem_id}/reopen", summary="Open a closed problem again")
     def reopen_problem(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
         return changed(sender, user_id, problem_id, body, ProblemReopened)
+
+    @router.post(
+        "/v1/memory/{user_id}/problems/{problem_id}/priority", summary="Give a problem another priority"
+    )
+    def prioritize_problem(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
+        return changed(sender, user_id, problem_id, body, ProblemPrioritized)
 
     def changed(
         sender: Sender,

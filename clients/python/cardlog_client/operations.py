@@ -526,6 +526,19 @@ class Operations:
             Operation("write", "POST", "/v1/concepts/{concept_id}/pin", once="idempotency_key"), named, more
         )
 
+    def prioritize_problem(
+        self, /, user_id: str, problem_id: str, priority: int, **more: object
+    ) -> types.WrittenProblem:
+        """Give a problem another priority. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        named = {"user_id": user_id, "problem_id": problem_id, "priority": priority}
+        return self._send(
+            Operation(
+                "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/priority", once="idempotency_key"
+            ),
+            named,
+            more,
+        )
+
     def problem(self, /, user_id: str, problem_id: str) -> types.ProblemHistory:
         """One problem with its history."""
         named = {"user_id": user_id, "problem_id": problem_id}
@@ -945,6 +958,7 @@ class AsyncOperations:
     person = _awaited(Operations.person)
     person_timeline = _awaited(Operations.person_timeline)
     pin_concept = _awaited(Operations.pin_concept)
+    prioritize_problem = _awaited(Operations.prioritize_problem)
     problem = _awaited(Operations.problem)
     problems = _awaited(Operations.problems)
     promote_category = _awaited(Operations.promote_category)

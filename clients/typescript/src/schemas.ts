@@ -765,6 +765,19 @@ export interface components {
             /** @description what ties the person to the user: sister, 姊姊, work; it tells two Alexes apart */
             kinship?: string | null;
         };
+        /** @description Another priority. */
+        PriorityIn: {
+            /** @description the agent that acts for the user */
+            agent_id?: string | null;
+            /**
+             * @description the turns that tell it
+             * @default []
+             */
+            turn_ids?: string[];
+            /** @description 1: a trifle, 10: urgent */
+            priority: number;
+            reason?: string | null;
+        };
         /** @description The answer of a probe. */
         Probe: {
             /** @enum {string} */

@@ -154,6 +154,10 @@ export interface paths {
         /** Open a closed problem again */
         post: operations["reopen_problem"];
     };
+    "/v1/memory/{user_id}/problems/{problem_id}/priority": {
+        /** Give a problem another priority */
+        post: operations["prioritize_problem"];
+    };
     "/v1/threads": {
         /** Open a thread */
         post: operations["open_thread"];
@@ -921,6 +925,25 @@ export interface operations {
             cookie?: never;
         };
         requestBody: JsonBody<components["schemas"]["ReopenIn"]>;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["WrittenProblem"]>;
+            409: components["responses"]["Problem409"];
+        };
+    };
+    prioritize_problem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                user_id: string;
+                problem_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: JsonBody<components["schemas"]["PriorityIn"]>;
         responses: Problems & {
             200: JsonAnswer<components["schemas"]["WrittenProblem"]>;
             409: components["responses"]["Problem409"];

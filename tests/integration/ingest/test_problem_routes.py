@@ -43,11 +43,12 @@ def test_a_problem_is_opened_tried_closed_and_reopened(
         ("Reduced carb portion", "no change", False),
     ]
     assert (again["status"], again["priority"], again["turn_ids"]) == ("active", 8, ["t1", "t2"])
+    write.post(f"{PATH}/{problem}/priority", json={"priority": 3, "reason": "better now"})
     closed = write.post(f"{PATH}/{problem}/close", json={"resolution": "walks every evening"}).json()
     assert (closed["status"], closed["resolution"], closed["priority"]) == (
         "closed",
         "walks every evening",
-        8,
+        3,
     )
     if folded:
         fold_live(database, ProblemsProjector(), batch=2)
@@ -56,9 +57,9 @@ def test_a_problem_is_opened_tried_closed_and_reopened(
     assert shown == {name: closed[name] for name in shown}
     write.post(f"{PATH}/{problem}/reopen", json={})
     found = read.get(f"{PATH}/{problem}").json()
-    assert (found["status"], found["closed_at"], found["version"]) == ("active", None, 6)
+    assert (found["status"], found["closed_at"], found["version"]) == ("active", None, 7)
     assert [each["type"].removeprefix("Problem") for each in found["history"]] == [
-        "Opened", "Attempted", "Attempted", "Attempted", "Closed", "Reopened",
+        "Opened", "Attempted", "Attempted", "Attempted", "Prioritized", "Closed", "Reopened",
     ]  # fmt: skip
     assert [each["turn_ids"] for each in found["history"]][:3] == [["t1"], [], ["t2"]]
 
@@ -135,6 +136,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], int, str | None], ...] = (
     ("", {"description": "x", "since": "2018"}, 422, "since"),
     ("/{id}/attempt", {"approach": "x", "successful": "maybe"}, 422, "successful"),
     ("/{id}/attempt", {"outcome": "fine"}, 422, "approach"),
+    ("/{id}/priority", {}, 422, "priority"),
     ("/{other}/attempt", {"approach": "x"}, 404, "problem_id"),
     ("/{other}/close", {}, 404, "problem_id"),
     ("/no uuid/close", {}, 422, "problem_id"),
@@ -166,7 +168,7 @@ def test_commands_at_once_keep_every_attempt(write: TestClient, read: TestClient
 WORDS = st.sampled_from(("back pain", "bad sleep", "morning sugars", "背痛", "早上的血糖"))
 STEPS = st.one_of(
     st.tuples(st.just("open"), WORDS),
-    st.tuples(st.sampled_from(("close", "reopen", "attempt")), WORDS),
+    st.tuples(st.sampled_from(("close", "reopen", "attempt", "priority")), WORDS),
 )
 
 
@@ -188,7 +190,7 @@ def test_any_commands_leave_tables_that_a_rebuild_makes_again(
             if answer.status_code == 201:
                 ids[words] = answer.json()["problem_id"]
         elif words in ids:
-            body = {"attempt": {"approach": "tea"}}.get(step, {})
+            body = {"attempt": {"approach": "tea"}, "priority": {"priority": 9}}.get(step, {})
             assert write.post(f"{path}/{ids[words]}/{step}", json=body).status_code == 200
     before = read.get(path, params={"status": "*"}).json()
     fold_live(database, ProblemsProjector(), batch=batch)

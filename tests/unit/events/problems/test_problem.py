@@ -11,7 +11,7 @@ from events.problems.problem import Problem, Problems, fold, until
 from events.types.cards import CardOrigin
 from events.types.envelope import Event, Payload
 from events.types.extraction import CardsWithdrawn
-from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened, ProblemReopened
+from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened, ProblemPrioritized
 from tests.support.events.turns import stored
 
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -54,7 +54,7 @@ SAID: Sequence[tuple[int, Payload]] = (
     (3, ProblemClosed(origin=origin(3), problem="morning sugars", resolution="walks")),
     opened(5, "high morning sugars"),
     tried(6, "walking", worked=False),
-    (7, ProblemReopened(problem_id=UUID(int=2), origin=origin(7))),
+    (7, ProblemPrioritized(problem_id=UUID(int=2), priority=9, origin=origin(7))),
     opened(8, "a sore knee"),
 )
 """Each event with its day. The event with the number n has the id n + 1."""
