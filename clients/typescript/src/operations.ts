@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * dc26142f3a9d389190d385fcba37c7fcea0620b9e1d6ebf69719a3a724744b80
+ * 0e53309830d3036fd0a520e69d86dad9f9bff6112576cd0cff6e5714dd97310a
  */
 
 /** The paths of commands whose body holds the id of the request. */
