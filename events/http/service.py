@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args, get_origin
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -154,20 +154,22 @@ def install(
 
 
 async def _known_parameters(request: Request) -> None:
-    """Raises a 422 problem for a query parameter that the route does not have.
+    """Raises a 422 problem for a query parameter that the route does not have, or that it takes once and gets again.
 
     It is async because a dependency that is not costs every request a thread.
     """
     route = request.scope.get("route")
     if not request.query_params or not isinstance(route, APIRoute):
         return
-    known = set()
+    known: dict[str, bool] = {}
     for parameter in route.dependant.query_params:
         kind = parameter.field_info.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             return  # the model refuses unknown parameters itself
-        known.add(parameter.alias)
+        known[parameter.alias] = any(get_origin(each) is list for each in (kind, *get_args(kind)))
     for name in request.query_params:
+        if not known.get(name, True) and len(request.query_params.getlist(name)) > 1:
+            raise invalid(name, "is given more than once; give it once")
         if name not in known:
             raise invalid(
                 name[:100],

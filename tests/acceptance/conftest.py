@@ -23,7 +23,7 @@ os.environ.setdefault("SSL_CERT_DIR", str(Path(__file__).parent))
 LONG: dict[str, str] = {
     f"CARDLOG_{name}_DEADLINE_MS": "10000"
     for name in ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC", "GRAPH", "HOOK")
-} | {"CARDLOG_WAIT_FOR_MS": "50000", "CARDLOG_QUARANTINE_OVER_MS": "60000"}
+} | {"CARDLOG_WAIT_FOR_MS": "15000", "CARDLOG_QUARANTINE_OVER_MS": "60000"}
 
 # Every secret is a word that nothing else holds, so that a test finds the places where it leaks.
 SECRETS = {

@@ -148,7 +148,7 @@ def _ask(
     def ask(case: AnyCase, chance: random.Random) -> None:
         if mode is GenerationMode.POSITIVE and chance.random() < 0.7:
             known.put_into(case, chance)
-        answer = case.call(timeout=30, headers=headers)
+        answer = case.call(timeout=120, headers=headers)
         answers[operation.label, answer.status_code] += 1
         # Every value in a query is a string, so "false" is a valid speaker.
         case.validate_response(answer, checks=CHECKS + [negative_data_rejection] * bool(operation.body))

@@ -141,6 +141,11 @@ def test_a_parameter_that_no_route_has_is_refused(stack: Running, service: str) 
         )
 
 
+def test_a_parameter_that_a_route_takes_once_is_refused_when_it_comes_again(stack: Running) -> None:
+    hook = f"{stack.read_url}/v1/hooks/claude-code?user_id=a&timezone=UTC&timezone=Asia/Taipei"
+    refused(WEB.post(hook, json={"hook_event_name": "Stop"}), 422, "timezone")
+
+
 # Where it comes from
 
 
