@@ -162,18 +162,19 @@ class CardResolver:
                     of_turns.append((card, fact, retracted))
                     if superseded:  # a fact that no later one took the place of has no chain
                         chained.append(fact)
-            if chained:
-                asked_edges = await _edges(connection, scope, chained, history=history, implied=(True,))
-                edges += await asked_edges.fetchall()
+            gone = {fact for _, fact in past_of}
+            of_facts: list[RelationEdge] = []
+            if named_facts := [*dict.fromkeys((*chained, *sorted(gone)))]:
+                implied = (False, True) if gone else (True,)
+                asked_edges = await _edges(connection, scope, named_facts, history=history, implied=implied)
+                of_facts = await asked_edges.fetchall()
+                edges += [edge for edge in of_facts if edge.implied]
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
             later, naming = await _later(connection, question, scope, found, marks, terms)
             named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
-            past_edges: list[RelationEdge] = []
-            if gone := sorted({fact for _, fact in past_of}):
-                asked_edges = await _edges(connection, scope, gone, history=False, implied=(False, True))
-                past_edges = await asked_edges.fetchall()
-                named |= {*gone, *(edge.from_card for edge in past_edges)}
+            if gone:
+                named |= gone | {edge.from_card for edge in of_facts}
             others: dict[UUID, _FoundCard] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
@@ -186,7 +187,7 @@ class CardResolver:
             found=looked_up,
             terms=terms,
             again=_again(naming, found),
-            past=past_facts(past_of, {**others, **found}, past_edges, question, scope),
+            past=past_facts(past_of, {**others, **found}, of_facts, question, scope),
         )
 
     async def _as_known(
