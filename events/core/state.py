@@ -98,7 +98,7 @@ def mark_of(text: str) -> Mark:
 class QueueEntry:
     """A patch that waits for an answer, or got one.
 
-    ``queue_id`` is the id of the event that brought it. Another entry of the same event has another first byte, so an
+    ``queue_id`` is the id of the event that brought it. Another entry of the same event has other first bytes, so an
     import that gives the event a new id knows the new ids of its entries too.
     """
 
@@ -139,7 +139,7 @@ def queued(
 
     ``basis`` tells the source, the confidence, the reason and the turns of the patch. ``taken`` are the ids of entries.
     """
-    ids = (UUID(int=event.event_id.int ^ number << 120) for number in range(256))
+    ids = (UUID(int=event.event_id.int ^ number << 112) for number in range(1 << 16))
     return QueueEntry(
         queue_id=next(each for each in ids if each not in taken),
         kind=kind,

@@ -156,7 +156,8 @@ def install(
 async def _known_parameters(request: Request) -> None:
     """Raises a 422 problem for a query parameter that the route does not have, or that it takes once and gets again.
 
-    It is async because a dependency that is not costs every request a thread.
+    A route whose parameters are a model is left to the model, which takes the last of several. The function is async
+    because a dependency that is not costs every request a thread.
     """
     route = request.scope.get("route")
     if not request.query_params or not isinstance(route, APIRoute):

@@ -230,6 +230,7 @@ row_number() OVER (PARTITION BY near.distance, c.kind, c.episode, c.speaker, c.p
                    ORDER BY c.said_at DESC, c.card_id) AS repeated
 
 -- name: said
+-- The columns that `nearness` needs of the card c.
 c.card_id, c.kind, c.episode, c.speaker, c.provenance, c.effective_at, c.content, c.said_at
 
 -- name: semantic

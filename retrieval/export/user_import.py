@@ -94,15 +94,15 @@ class _Importer:
             self._positions[position] = place.position
 
     def _rename(self, old: UUID, new: UUID) -> None:
-        """Gives ``old`` a new id, and so each id of the queue that differs from it in the first byte."""
-        self._ids[str(old)[2:]] = ((old.int ^ new.int) >> 120, str(new)[2:])
+        """Gives ``old`` a new id, and so each id of the queue that differs from it in the first two bytes."""
+        self._ids[str(old)[4:]] = ((old.int ^ new.int) >> 112, str(new)[4:])
 
     def _name(self, name: str) -> str:
         """Returns the name of a stream or of a command with the new ids in the place of those inside it."""
 
         def renamed(found: re.Match[str]) -> str:
-            first, rest = self._ids.get(found[0][2:], (0, found[0][2:]))
-            return f"{int(found[0][:2], 16) ^ first:02x}{rest}"
+            first, rest = self._ids.get(found[0][4:], (0, found[0][4:]))
+            return f"{int(found[0][:4], 16) ^ first:04x}{rest}"
 
         return _ID.sub(renamed, name)
 

@@ -81,20 +81,25 @@ CROSS JOIN LATERAL (
 
 -- name: turn_facts
 -- The other facts of the turn of each of these cards. `own` marks the states of the same extraction, which share its cause,
--- and `past` what was never true, or what another fact superseded by the instant `at`.
-SELECT e.card_id, fact.*
-FROM cards.cards e
-CROSS JOIN LATERAL (
-    SELECT s.card_id, s.retracted, s.superseded_at IS NOT NULL AS superseded, true AS own,
-           s.superseded_at <= %(at)s AND NOT (s.ended OR s.retracted) AS past
-    FROM cards.cards s
-    WHERE s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids AND NOT s.contested
-    UNION ALL
-    SELECT r.card_id, true, false, false, true FROM cards.cards r
-    WHERE r.user_id = e.user_id AND r.retracted AND r.project_id = e.project_id AND r.turn_ids && e.turn_ids AND r.episode IS NOT TRUE
-) fact
-WHERE e.user_id = %(user_id)s AND e.card_id = ANY (%(cards)s::uuid[]) AND fact.card_id <> e.card_id
-ORDER BY e.card_id, fact.card_id;
+-- and `past` what was never true, or what another fact superseded by the instant `at`. The retracted cards are read once,
+-- and not once for each card.
+WITH asked AS MATERIALIZED (
+    SELECT card_id, project_id, caused_by, turn_ids FROM cards.cards
+    WHERE user_id = %(user_id)s AND card_id = ANY (%(cards)s::uuid[])
+)
+SELECT e.card_id, s.card_id, s.retracted, s.superseded_at IS NOT NULL AS superseded, true AS own,
+       s.superseded_at <= %(at)s AND NOT (s.ended OR s.retracted) AS past
+FROM asked e JOIN cards.cards s ON s.user_id = %(user_id)s AND s.kind = 'state' AND s.caused_by = e.caused_by
+WHERE s.turn_ids && e.turn_ids AND NOT s.contested AND s.card_id <> e.card_id
+UNION ALL
+SELECT DISTINCT e.card_id, r.card_id, true, false, false, true
+FROM (SELECT card_id, project_id, unnest(turn_ids) AS turn FROM asked) e
+JOIN (
+    SELECT card_id, project_id, unnest(turn_ids) AS turn FROM cards.cards
+    WHERE user_id = %(user_id)s AND retracted AND episode IS NOT TRUE
+) r USING (project_id, turn)
+WHERE r.card_id <> e.card_id
+ORDER BY 1, 2;
 
 -- name: unprojected_events
 -- The turns and card events of one user above the checkpoints, the newest first. Without any, one row without an event.

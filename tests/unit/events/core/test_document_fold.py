@@ -19,7 +19,7 @@ from events.core.pointers import MISSING, join, split, value_at
 from events.core.replay import in_force, replayed
 from events.core.rows import change_of, change_values, entry_of, entry_values
 from events.core.schema import check_document, empty_document, promoted_schemas
-from events.core.state import CoreState, stepped
+from events.core.state import CoreState, queued, stepped
 from events.language.concepts import all_concepts
 from events.types.core import CorePatched, CoreRolledBack, PatchQueued, SchemaPromoted, SchemaReverted
 from events.types.envelope import Event, Payload
@@ -288,6 +288,18 @@ def test_an_event_that_does_not_fit_any_more_waits() -> None:
     fold = empty_fold()
     fold.take(event(5, CorePatched(patch=({"op": "remove", "path": "/profile/none"},), guards=(), by="user")))
     assert (fold.state.version, [each.path for each in fold.queued.values()]) == (0, ["/profile/none"])
+
+
+def test_each_entry_of_one_event_has_an_id_of_its_own() -> None:
+    waits = PatchQueued(patch=(), guards=(), by="agent", fault="path", reason="none", op=0, path="/x")
+    taken: set[UUID] = set()
+    for _ in range(300):
+        taken.add(
+            queued(
+                event(1, waits), [], PatchConflictError("path", 0, "/x", "none"), waits, taken=taken
+            ).queue_id
+        )
+    assert len(taken) == 300
 
 
 @pytest.mark.parametrize("pointer", ["", "/", "/a~1b/m~0n", "//", "/~01"])
