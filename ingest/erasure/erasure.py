@@ -99,25 +99,6 @@ class Request:
         return self.digest or digest_of(self.kind, self.subject)
 
 
-@dataclass(slots=True)
-class _Gone:
-    """The events that go, and what is said again in their place. ``read_up_to`` is the last position that was read.
-
-    ``page`` are those of the events whose words must still be forgotten.
-    """
-
-    event_ids: list[UUID] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    said_again: list[NewEvent] = field(default_factory=list)
-    read_up_to: int = 0
-    page: list[Event] = field(default_factory=list)
-
-    def parts(self) -> list[list[int]]:
-        """Returns the positions in parts that a tombstone holds."""
-        starts = range(0, max(1, len(self.positions)), _EVENTS_A_TOMBSTONE)
-        return [self.positions[start : start + _EVENTS_A_TOMBSTONE] for start in starts]
-
-
 class Derived(Protocol):
     """Tables that were derived from events. Every method runs in the transaction of the erasure.
 
@@ -178,7 +159,7 @@ class Eraser:
         for row in rows:
             if row["kind"] == "user":
                 self._forget_entries([row["user_id"]], lambda _: True, until=row["erased_at"])
-            self._queue_done(connection, row["erasure_id"], row["user_id"])
+            _queue_done(connection, row["erasure_id"], row["user_id"])
         self.keep_tombstones(connection)
         return len(rows)
 
@@ -201,191 +182,13 @@ class Eraser:
             with connection.transaction():
                 if not selects(connection, storage_id).events:
                     return UserErasure(storage_id, queue.counts[storage_id].copy())
-        for attempt in range(_ATTEMPTS):
+        for number in range(_ATTEMPTS):
+            attempt = _Attempt(connection, storage_id, request, selects, queue, began, self._derived)
             try:
-                return self._erase(
-                    connection, storage_id, request, selects, queue, began, stopped=attempt > 0
-                )
+                return attempt.erase(stopped=number > 0)
             except (_MovedError, DeadlockDetected) as error:
-                logger.debug("attempt %d: others wrote meanwhile: %r", attempt, error)
+                logger.debug("attempt %d: others wrote meanwhile: %r", number, error)
         raise ErasureRefusedError("others lock the tables of this user all the time; try again")
-
-    def _erase(
-        self,
-        connection: Connection,
-        storage_id: str,
-        request: Request,
-        selects: Selects | None,
-        queue: ForgottenEntries | None,
-        began: datetime,
-        *,
-        stopped: bool,
-    ) -> UserErasure:
-        """Erases in one transaction. ``stopped``: nothing of the user is appended from the beginning of it."""
-        done = UserErasure(storage_id, Counter() if queue is None else queue.counts[storage_id].copy())
-        with connection.transaction(force_rollback=request.terms.dry_run):
-            for each in self._derived:
-                each.hold(connection, storage_id)
-            # A writer that read a complete value before the erasure must not append it again after it.
-            reference_log.lock_owner(connection, storage_id)
-            asking.lock(connection, storage_id, MODES)
-            if stopped:
-                log.stop_appends(connection, storage_id)
-            gone = _Gone()
-            self._select(connection, storage_id, selects, done, gone)
-            event_ids = None if selects is None else gone.event_ids
-            waiting = set() if queue is None else queue.turn_ids.get(storage_id, set())
-            if not gone.event_ids and not waiting:
-                return done
-            if request.terms.derived_only:
-                self._check_unsealed(connection, storage_id, gone.positions)
-            for each in self._derived:
-                done.counts.update(each.forget(connection, storage_id, event_ids))
-            if request.terms.derived_only or request.terms.dry_run:
-                return done
-            if event_ids is None:
-                # What arrived during the reading goes, too. The key can then be destroyed with nothing left unread.
-                log.stop_appends(connection, storage_id)
-                self._select(connection, storage_id, None, done, gone)
-                keystore.destroy_subject(connection, storage_id)
-            elif event_ids:
-                keystore.destroy_events(connection, storage_id, event_ids)
-            positions = [None] if event_ids is None else gone.parts()
-            appended = self._append(connection, storage_id, request, positions, waiting, gone)
-            self._keep(connection, storage_id, request, event_ids, done, began, appended)
-            self._check_unreadable(connection, storage_id, gone.positions)
-            if queue is not None:
-                self._queue_done(connection, request.erasure_id, storage_id)
-        return done
-
-    def _select(
-        self,
-        connection: Connection,
-        storage_id: str,
-        selects: Selects | None,
-        done: UserErasure,
-        gone: _Gone,
-    ) -> None:
-        """Adds to ``gone`` what goes of the events after its last position, and forgets the words of these events."""
-        if selects is None:
-            for event in events_of(connection, storage_id, gone.read_up_to):
-                gone.read_up_to = event.position
-                if is_readable(event):
-                    self._take(connection, event, done, gone)
-        else:
-            selection = selects(connection, storage_id)
-            gone.read_up_to, gone.said_again = selection.read_up_to, selection.said_again
-            for event in selection.events:
-                self._take(connection, event, done, gone)
-        self._forget_words(connection, done, gone)
-
-    def _take(self, connection: Connection, event: Event, done: UserErasure, gone: _Gone) -> None:
-        gone.event_ids.append(event.event_id)
-        gone.positions.append(event.position)
-        done.counts["turns" if isinstance(event.payload, TurnRecorded) else "other events"] += 1
-        gone.page.append(event)
-        if len(gone.page) >= _PAGE:
-            self._forget_words(connection, done, gone)
-
-    def _forget_words(self, connection: Connection, done: UserErasure, gone: _Gone) -> None:
-        for each in self._derived:
-            if number := each.forget_words(connection, gone.page):
-                done.counts[f"{each.name} cache"] += number
-        gone.page.clear()
-
-    def _append(
-        self,
-        connection: Connection,
-        storage_id: str,
-        request: Request,
-        positions: Sequence[list[int] | None],
-        waiting: Collection[str],
-        gone: _Gone,
-    ) -> list[Appended]:
-        """Appends what is said again and the tombstones. Raises :class:`_MovedError` when others wrote meanwhile."""
-        named = [(part, f"erasure/{request.erasure_id}/{number}") for number, part in enumerate(positions)]
-        # A recorder that holds such a turn in memory appends it later. The log then drops it as a duplicate.
-        named = [*(([], turn_key(turn_id)) for turn_id in sorted(waiting)), *named]
-        fresh = [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=storage_id,
-                stream=STREAM,
-                payload=SubjectErased(
-                    erasure_id=request.erasure_id,
-                    kind=request.kind,
-                    subject=request.subject_digest,
-                    by=request.terms.by,
-                    reason=request.terms.reason,
-                    positions=None if part is None else tuple(part),
-                ),
-                occurred_at=datetime.now(UTC),
-                actor="erasure",
-                dedupe_key=key,
-            )
-            for part, key in named
-        ]
-        appended = log.append(connection, [*gone.said_again, *fresh])
-        row = connection.execute(
-            statement("ingest.erasure", "later_event"),
-            {
-                "partition": appended[-1].partition, "user_id": storage_id, "after": gone.read_up_to,
-                "before": appended[-1].position, "own": [event.event_id for event in gone.said_again],
-            },
-        ).fetchone()  # fmt: skip
-        if row is not None:
-            raise _MovedError
-        return appended
-
-    def _keep(
-        self,
-        connection: Connection,
-        storage_id: str,
-        request: Request,
-        event_ids: list[UUID] | None,
-        done: UserErasure,
-        began: datetime,
-        appended: Sequence[Appended],
-    ) -> None:
-        """Keeps the tombstone in the table, with the digests of the log before and after it."""
-        last = appended[-1]
-        first = min(each.position for each in appended if not each.duplicate)
-        digests = [
-            connection.execute(
-                statement("events.store", "digest_at"), {"partition": last.partition, "position": position}
-            ).fetchone()
-            for position in (first - 1, last.position)
-        ]
-        before, after = (b"" if row is None else row[0] for row in digests)
-        connection.execute(
-            statement("ingest.erasure", "add_tombstone"),
-            {
-                "user_id": storage_id, "erasure_id": request.erasure_id, "kind": request.kind,
-                "subject": request.subject_digest, "by": request.terms.by, "reason": request.terms.reason,
-                "events": event_ids, "partition": last.partition, "position": last.position, "began_at": began,
-                "counts": orjson.dumps(done.counts).decode(), "before": before, "after": after,
-            },
-        )  # fmt: skip
-
-    def _check_unsealed(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
-        """Raises :class:`ErasureRefusedError` when the words can be erased, too."""
-        values = {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone}
-        [unsealed] = one_row(connection, statement("ingest.erasure", "unsealed"), values)
-        if not unsealed:
-            raise ErasureRefusedError(
-                f"--derived-only: all {len(gone)} events are sealed, and a rebuild would bring back what was made of "
-                "them; leave --derived-only out, and the words go for ever, too"
-            )
-
-    def _check_unreadable(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
-        """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
-        values = {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone}
-        [readable] = one_row(connection, statement("ingest.erasure", "readable"), values)
-        if readable:
-            raise ErasureRefusedError(
-                f"{readable} of {len(gone)} events are not sealed, so their words would stay in the log: run "
-                "`cardlog log seal` first, or erase only what was derived with `cardlog erase --derived-only`"
-            )
 
     def _clean(self, storage_ids: Collection[str], request: Request) -> ForgottenEntries | None:
         """Deletes the waiting turns of the users. Returns None when Redis is away; :meth:`resume` cleans later then.
@@ -429,10 +232,196 @@ class Eraser:
         with client:
             return forgotten_entries.forget(client, self._settings, chooses, until=until, dry_run=dry_run)
 
-    def _queue_done(self, connection: Connection, erasure_id: UUID, storage_id: str) -> None:
-        connection.execute(
-            statement("ingest.erasure", "queue_done"), {"erasure_id": erasure_id, "user_id": storage_id}
-        )
+
+class _Attempt:
+    """One attempt to erase events of one user, in one transaction. ``began`` is the instant at which the erasure began.
+
+    It collects the events that go, and what is said again in their place. ``_read_up_to`` is the last position that was
+    read, and ``_page`` are those of the events whose words must still be forgotten.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        storage_id: str,
+        request: Request,
+        selects: Selects | None,
+        queue: ForgottenEntries | None,
+        began: datetime,
+        derived: Sequence[Derived],
+    ) -> None:
+        self._connection = connection
+        self._storage_id = storage_id
+        self._request = request
+        self._selects = selects
+        self._queue = queue
+        self._began = began
+        self._derived = derived
+        self._done = UserErasure(storage_id, Counter() if queue is None else queue.counts[storage_id].copy())
+        self._event_ids: list[UUID] = []
+        self._positions: list[int] = []
+        self._said_again: list[NewEvent] = []
+        self._read_up_to = 0
+        self._page: list[Event] = []
+
+    def erase(self, *, stopped: bool) -> UserErasure:
+        """Returns what went. ``stopped``: nothing of the user is appended from the beginning of the transaction."""
+        connection, storage_id, terms = self._connection, self._storage_id, self._request.terms
+        with connection.transaction(force_rollback=terms.dry_run):
+            for each in self._derived:
+                each.hold(connection, storage_id)
+            # A writer that read a complete value before the erasure must not append it again after it.
+            reference_log.lock_owner(connection, storage_id)
+            asking.lock(connection, storage_id, MODES)
+            if stopped:
+                log.stop_appends(connection, storage_id)
+            self._select()
+            event_ids = None if self._selects is None else self._event_ids
+            waiting = set() if self._queue is None else self._queue.turn_ids.get(storage_id, set())
+            if not self._event_ids and not waiting:
+                return self._done
+            if terms.derived_only:
+                self._check_unsealed()
+            for each in self._derived:
+                self._done.counts.update(each.forget(connection, storage_id, event_ids))
+            if terms.derived_only or terms.dry_run:
+                return self._done
+            if event_ids is None:
+                # What arrived during the reading goes, too. The key can then be destroyed with nothing left unread.
+                log.stop_appends(connection, storage_id)
+                self._select()
+                keystore.destroy_subject(connection, storage_id)
+            elif event_ids:
+                keystore.destroy_events(connection, storage_id, event_ids)
+            self._keep(event_ids, self._append(waiting))
+            self._check_unreadable()
+            if self._queue is not None:
+                _queue_done(connection, self._request.erasure_id, storage_id)
+        return self._done
+
+    def _select(self) -> None:
+        """Adds what goes of the events after the last position, and forgets the words of these events."""
+        if self._selects is None:
+            for event in events_of(self._connection, self._storage_id, self._read_up_to):
+                self._read_up_to = event.position
+                if is_readable(event):
+                    self._take(event)
+        else:
+            selection = self._selects(self._connection, self._storage_id)
+            self._read_up_to, self._said_again = selection.read_up_to, selection.said_again
+            for event in selection.events:
+                self._take(event)
+        self._forget_words()
+
+    def _take(self, event: Event) -> None:
+        self._event_ids.append(event.event_id)
+        self._positions.append(event.position)
+        self._done.counts["turns" if isinstance(event.payload, TurnRecorded) else "other events"] += 1
+        self._page.append(event)
+        if len(self._page) >= _PAGE:
+            self._forget_words()
+
+    def _forget_words(self) -> None:
+        for each in self._derived:
+            if number := each.forget_words(self._connection, self._page):
+                self._done.counts[f"{each.name} cache"] += number
+        self._page.clear()
+
+    def _append(self, waiting: Collection[str]) -> list[Appended]:
+        """Appends what is said again and the tombstones. Raises :class:`_MovedError` when others wrote meanwhile."""
+        request = self._request
+        starts = range(0, max(1, len(self._positions)), _EVENTS_A_TOMBSTONE)
+        parts: list[tuple[int, ...] | None] = [None]
+        if self._selects is not None:
+            parts = [tuple(self._positions[start : start + _EVENTS_A_TOMBSTONE]) for start in starts]
+        named = [(part, f"erasure/{request.erasure_id}/{number}") for number, part in enumerate(parts)]
+        # A recorder that holds such a turn in memory appends it later. The log then drops it as a duplicate.
+        named = [*(((), turn_key(turn_id)) for turn_id in sorted(waiting)), *named]
+        fresh = [
+            NewEvent(
+                event_id=uuid7(),
+                user_id=self._storage_id,
+                stream=STREAM,
+                payload=SubjectErased(
+                    erasure_id=request.erasure_id,
+                    kind=request.kind,
+                    subject=request.subject_digest,
+                    by=request.terms.by,
+                    reason=request.terms.reason,
+                    positions=part,
+                ),
+                occurred_at=datetime.now(UTC),
+                actor="erasure",
+                dedupe_key=key,
+            )
+            for part, key in named
+        ]
+        appended = log.append(self._connection, [*self._said_again, *fresh])
+        row = self._connection.execute(
+            statement("ingest.erasure", "later_event"),
+            {
+                "partition": appended[-1].partition, "user_id": self._storage_id, "after": self._read_up_to,
+                "before": appended[-1].position, "own": [event.event_id for event in self._said_again],
+            },
+        ).fetchone()  # fmt: skip
+        if row is not None:
+            raise _MovedError
+        return appended
+
+    def _keep(self, event_ids: list[UUID] | None, appended: Sequence[Appended]) -> None:
+        """Keeps the tombstone in the table, with the digests of the log before and after it."""
+        request, last = self._request, appended[-1]
+        first = min(each.position for each in appended if not each.duplicate)
+        digests = [
+            self._connection.execute(
+                statement("events.store", "digest_at"), {"partition": last.partition, "position": position}
+            ).fetchone()
+            for position in (first - 1, last.position)
+        ]
+        before, after = (b"" if row is None else row[0] for row in digests)
+        self._connection.execute(
+            statement("ingest.erasure", "add_tombstone"),
+            {
+                "user_id": self._storage_id, "erasure_id": request.erasure_id, "kind": request.kind,
+                "subject": request.subject_digest, "by": request.terms.by, "reason": request.terms.reason,
+                "events": event_ids, "partition": last.partition, "position": last.position,
+                "began_at": self._began, "counts": orjson.dumps(self._done.counts).decode(),
+                "before": before, "after": after,
+            },
+        )  # fmt: skip
+
+    def _check_unsealed(self) -> None:
+        """Raises :class:`ErasureRefusedError` when the words can be erased, too."""
+        if not self._number("unsealed"):
+            raise ErasureRefusedError(
+                f"--derived-only: all {len(self._positions)} events are sealed, and a rebuild would bring back what "
+                "was made of them; leave --derived-only out, and the words go for ever, too"
+            )
+
+    def _check_unreadable(self) -> None:
+        """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
+        readable = self._number("readable")
+        if readable:
+            raise ErasureRefusedError(
+                f"{readable} of {len(self._positions)} events are not sealed, so their words would stay in the log: "
+                "run `cardlog log seal` first, or erase only what was derived with `cardlog erase --derived-only`"
+            )
+
+    def _number(self, name: str) -> int:
+        """Returns the number that a statement counts among the events that go."""
+        values = {
+            "partition": partition_of(self._storage_id),
+            "user_id": self._storage_id,
+            "positions": self._positions,
+        }
+        [number] = one_row(self._connection, statement("ingest.erasure", name), values)
+        return int(number)
+
+
+def _queue_done(connection: Connection, erasure_id: UUID, storage_id: str) -> None:
+    connection.execute(
+        statement("ingest.erasure", "queue_done"), {"erasure_id": erasure_id, "user_id": storage_id}
+    )
 
 
 def owner_of(fields: Fields) -> str:
