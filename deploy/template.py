@@ -237,9 +237,15 @@ def _become(asked: Sequence[Any], descriptors: Sequence[int], parent: int) -> No
         if not os.path.exists(f"/proc/{parent}"):
             os._exit(1)
         select.select([], [], [], 0.001)
-    _control(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    die_with_parent()
     if os.getppid() != parent:
         os._exit(1)
+
+
+def die_with_parent() -> None:
+    """Asks the kernel to stop this process when its parent dies for any reason. Only Linux supports it."""
+    if sys.platform == "linux":
+        _control(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _control(option: int, value: Any) -> None:

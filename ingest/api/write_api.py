@@ -60,7 +60,7 @@ from ingest.api.webhook_routes import webhook_router
 from ingest.core.aggregate import Documents, NoDocuments
 from ingest.erasure.erasure import Derived, Eraser
 from ingest.extraction.choosing import create_extractor
-from ingest.recording.intake import Overviews, QueueHealth, open_intake
+from ingest.recording.intake import Intake, Overviews, QueueHealth
 
 logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -127,7 +127,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     watch = LogMonitor(settings.database_url, "write, watching")
     health_status = CachedProbe(watch)
-    intake = open_intake(settings, timeout_s=2.0)
+    intake = Intake(settings, timeout_s=2.0)
     queue_health = CachedProbe(intake.health)
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
     overviews = Overviews(settings)

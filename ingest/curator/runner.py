@@ -127,9 +127,9 @@ def _card(row: Row) -> MemoryCard:
     return MemoryCard(**values)
 
 
-def proposed(memory: Memory, passes: Sequence[Pass] = PASSES) -> list[Proposal]:
+def proposed(memory: Memory) -> list[Proposal]:
     """Returns what the passes propose, without tombstones and without repeats, in a fixed order."""
-    return _new(memory, [proposal for run_pass in passes for proposal in run_pass(memory)])
+    return _new(memory, [proposal for run_pass in PASSES for proposal in run_pass(memory)])
 
 
 def _new(memory: Memory, proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -140,30 +140,21 @@ def _new(memory: Memory, proposals: Sequence[Proposal]) -> list[Proposal]:
     return list(found.values())
 
 
-def curate(
-    connection: Connection,
-    owner: str,
-    *,
-    passes: Sequence[Pass] = PASSES,
-    dry_run: bool = False,
-    asker: Asker | None = None,
-) -> Ran:
+def curate(connection: Connection, owner: str, *, dry_run: bool = False, asker: Asker | None = None) -> Ran:
     """Runs the passes over the memory of a user and appends what is new. With ``dry_run`` it appends nothing.
 
     ``asker`` asks a model about the pairs that the passes leave open; in a dry run the answer tells only the pairs.
     ``connection`` is in autocommit mode. Raises :class:`BehindError`, and psycopg.Error when Postgres is away.
     """
     if asker is None:
-        return _curate(connection, owner, passes, None, dry_run=dry_run)
+        return _curate(connection, owner, None, dry_run=dry_run)
     with asker.alone(connection, owner) as alone:
-        return _curate(connection, owner, passes, asker if alone else None, dry_run=dry_run)
+        return _curate(connection, owner, asker if alone else None, dry_run=dry_run)
 
 
-def _curate(
-    connection: Connection, owner: str, passes: Sequence[Pass], asker: Asker | None, *, dry_run: bool
-) -> Ran:
+def _curate(connection: Connection, owner: str, asker: Asker | None, *, dry_run: bool) -> Ran:
     memory = memory_of(connection, owner)
-    proposals = proposed(memory, passes)
+    proposals = proposed(memory)
     asked = Asked()
     if asker is not None:
         people = unsure_people(memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -45,7 +45,7 @@ class QueueHealth:
             dead=self.dead,
             position=None
             if self.behind is None
-            else sum(map(self._count, ("recorded", "duplicates", "dead"))),
+            else sum(self.counts.get(name, 0) for name in ("recorded", "duplicates", "dead")),
         )
         if log.events is None:
             # The heartbeats are in Postgres. Without Postgres only the queue depth is known.
@@ -54,9 +54,6 @@ class QueueHealth:
         if self.behind is None:
             stage = replace(stage, state="unknown", detail=self.why, behind=None, stalled_s=None)
         return stage
-
-    def _count(self, name: str) -> int:
-        return self.counts.get(name, 0)
 
     @classmethod
     def absent(cls, why: str) -> QueueHealth:
@@ -67,16 +64,21 @@ class QueueHealth:
 class Intake:
     """Answers for all streams together. When one stream does not answer, the whole answer is unknown.
 
-    The intake connects at the first call. All methods raise one of ``REDIS_AWAY`` when a node of Redis is away.
+    The intake connects at the first call. Each call fails after ``timeout_s``. All methods raise one of ``REDIS_AWAY``
+    when a node of Redis is away.
     """
 
-    def __init__(self, settings: Settings, connect: Callable[[], redis.Redis]) -> None:
+    def __init__(self, settings: Settings, *, timeout_s: float = 5.0) -> None:
         self._settings = settings
-        self._connect = connect
+        self._timeout_s = timeout_s
 
     @cached_property
     def _redis(self) -> redis.Redis:
-        return self._connect()
+        return connect_redis(
+            self._settings.redis_url,
+            socket_timeout=self._timeout_s,
+            socket_connect_timeout=min(2.0, self._timeout_s),
+        )
 
     def streams(self) -> list[str]:
         """Returns every stream that may hold turns: the configured ones, and existing ones of an earlier layout."""
@@ -133,17 +135,6 @@ class Intake:
         )
 
 
-def open_intake(settings: Settings, *, timeout_s: float = 5.0) -> Intake:
-    """Returns the intake that the settings name. Each call fails after ``timeout_s``."""
-
-    def connect() -> redis.Redis:
-        return connect_redis(
-            settings.redis_url, socket_timeout=timeout_s, socket_connect_timeout=min(2.0, timeout_s)
-        )
-
-    return Intake(settings, connect)
-
-
 _PATIENCE_S = 3.0
 
 
@@ -152,7 +143,7 @@ class Overviews:
 
     def __init__(self, settings: Settings) -> None:
         self._why = f"did not answer within {_PATIENCE_S:g} s"
-        self._intake = open_intake(settings)
+        self._intake = Intake(settings)
         self._queue = CachedProbe(self._intake.health, fresh_s=0.0, patience_s=_PATIENCE_S)
         self._watch = LogMonitor(settings.database_url, "status")
         self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=_PATIENCE_S)
@@ -179,12 +170,3 @@ class Overviews:
         """Closes the connections."""
         self._watch.close()
         self._intake.close()
-
-
-def overview(settings: Settings) -> Overview:
-    """Returns the overview of this moment."""
-    overviews = Overviews(settings)
-    try:
-        return overviews()
-    finally:
-        overviews.close()

@@ -35,7 +35,7 @@ from events.types.turn_contract import (
     turn_key,
 )
 from events.types.turns import TurnRecorded
-from ingest.recording.intake import Intake, open_intake
+from ingest.recording.intake import Intake
 from ingest.recording.log_appender import LogAppender, Refused
 from ingest.recording.turn_queue import LARGEST_ENTRY, Entry, TurnQueue
 
@@ -116,7 +116,7 @@ class Recorder:
 
         Raises the error of a stream reader that failed for a reason outside the data.
         """
-        intake = open_intake(self._settings)
+        intake = Intake(self._settings)
         try:
             with self._heartbeat, ThreadPoolExecutor(1 + MOST_STREAMS, "recorder") as threads:
                 self._read_all(intake, threads)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, Self
@@ -30,34 +29,24 @@ _HERE = "http://localhost"
 class McpEndpoint:
     """Serves the protocol as an ASGI app. Use it as an asynchronous context manager.
 
-    ``forget``: tools may erase. ``manager_of`` returns the manager of another server of the protocol than Cardlog's.
-    ``sessions``: that server keeps sessions, so a client may GET their streams and DELETE them.
-
     A tool asks this service and the write service with the credential of its request, so all their checks apply to it.
     The package of the protocol takes half a second to load, so the first request loads it. The context may be entered
     again after its end.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        app: ASGIApp,
-        write: WriteService,
-        *,
-        manager_of: Callable[[McpEndpoint], Any] | None = None,
-        sessions: bool = False,
-    ) -> None:
-        self._manager_of = manager_of or _loaded
-        self._methods = ["POST", "GET", "DELETE"] if sessions else ["POST"]
-        self.forget = settings.mcp_forget
+    methods: tuple[str, ...] = ("POST",)
+    """Without sessions there is no stream to GET and no session to DELETE."""
+
+    def __init__(self, settings: Settings, app: ASGIApp, write: WriteService) -> None:
+        self._forget = settings.mcp_forget
         self._read = partial(httpx2.AsyncClient, transport=httpx2.ASGITransport(app), base_url=_HERE)
         self._write = write
         self._serving: asyncio.Task[None] | None = None
 
     @property
     def routes(self) -> list[BaseRoute]:
-        """The routes of the endpoint. Without sessions there is no stream to GET and no session to DELETE."""
-        return [Route(path, self, methods=self._methods, include_in_schema=False) for path in PATHS]
+        """The routes of the endpoint."""
+        return [Route(path, self, methods=self.methods, include_in_schema=False) for path in PATHS]
 
     async def __aenter__(self) -> Self:
         self._client = self._read()
@@ -89,7 +78,7 @@ class McpEndpoint:
 
     async def _serve(self) -> None:
         try:
-            manager = await asyncio.to_thread(self._manager_of, self)
+            manager = await asyncio.to_thread(self.manager)
             async with manager.run():
                 self._ready.set_result(manager)
                 await self._over.wait()
@@ -97,6 +86,17 @@ class McpEndpoint:
             if self._ready.done():
                 raise
             self._ready.set_exception(error)
+
+    def manager(self) -> Any:
+        """Returns the manager of the protocol's server."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - see McpEndpoint
+
+        from retrieval.mcp.server import create_server  # noqa: PLC0415
+
+        logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
+        server = create_server(self.memory_of, forget=self._forget)
+        # The guard has checked Host and Origin.
+        return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
     def memory_of(self, request: Request) -> Memory:
         """Returns the memory of ``user_id`` in the address of a request, or the only one that its key is limited to."""
@@ -128,14 +128,3 @@ def _in_a_sentence(send: Send) -> Send:
         await send(message)
 
     return told
-
-
-def _loaded(endpoint: McpEndpoint) -> Any:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - see McpEndpoint
-
-    from retrieval.mcp.server import create_server  # noqa: PLC0415
-
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
-    server = create_server(endpoint.memory_of, forget=endpoint.forget)
-    # The guard has checked Host and Origin.
-    return StreamableHTTPSessionManager(server, json_response=True, stateless=True)

@@ -1,7 +1,7 @@
 """The read service: recall, prompt blocks and cards over HTTP."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -11,7 +11,6 @@ from fastapi import Depends, FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
-from starlette.types import ASGIApp
 
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.access.principal import Principal
@@ -89,7 +88,7 @@ _PROBES_AFTER_S = 2.5
 
 
 def create_app(  # noqa: C901, PLR0915 - its routes count as branches
-    settings: Settings, mcp_endpoint: Callable[[Settings, ASGIApp, WriteService], McpEndpoint] = McpEndpoint
+    settings: Settings, mcp_endpoint: type[McpEndpoint] = McpEndpoint
 ) -> FastAPI:
     """Returns the read service. It holds no state, so any number of processes may run."""
     limiter = ConcurrencyLimiter(

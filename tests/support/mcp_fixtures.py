@@ -11,7 +11,6 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -348,17 +347,21 @@ async def taken(*_: Any) -> types.EmptyResult:
     return types.EmptyResult()
 
 
-def manager(_: McpEndpoint) -> StreamableHTTPSessionManager:
-    logging.getLogger("mcp").setLevel(logging.ERROR)
-    server._tool_manager._tools["json_schema_2020_12_tool"].parameters = SCHEMA
-    inner = server._lowlevel_server
-    inner.add_request_handler("logging/setLevel", types.SetLevelRequestParams, taken)
-    inner.add_request_handler("resources/subscribe", types.SubscribeRequestParams, taken)
-    inner.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, taken)
-    return StreamableHTTPSessionManager(inner, event_store=Kept(), retry_interval=100)
+class Fixtures(McpEndpoint):
+    """Serves the server of the suite, which keeps sessions."""
+
+    methods = ("POST", "GET", "DELETE")
+
+    def manager(self) -> StreamableHTTPSessionManager:
+        logging.getLogger("mcp").setLevel(logging.ERROR)
+        server._tool_manager._tools["json_schema_2020_12_tool"].parameters = SCHEMA
+        inner = server._lowlevel_server
+        inner.add_request_handler("logging/setLevel", types.SetLevelRequestParams, taken)
+        inner.add_request_handler("resources/subscribe", types.SubscribeRequestParams, taken)
+        inner.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, taken)
+        return StreamableHTTPSessionManager(inner, event_store=Kept(), retry_interval=100)
 
 
 if __name__ == "__main__":
     settings = Settings(**read(os.environ, []))
-    fixtures = partial(McpEndpoint, manager_of=manager, sessions=True)
-    run_app(create_app(settings, fixtures), settings, "127.0.0.1", 0, socket.socket(fileno=int(sys.argv[1])))
+    run_app(create_app(settings, Fixtures), settings, "127.0.0.1", 0, socket.socket(fileno=int(sys.argv[1])))

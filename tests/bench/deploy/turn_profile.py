@@ -43,7 +43,7 @@ from events.platform.settings import Settings
 from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.rules.extractor import RulesExtractor
-from ingest.recording.intake import open_intake
+from ingest.recording.intake import Intake
 from ingest.recording.recorder import Recorder
 from projectors.embedding.embedder import (
     DEFAULT_MODEL,
@@ -232,7 +232,7 @@ def way(
     settings: Settings, looking: Connection, *, vectors: bool
 ) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yields the stages of the turns that wait in the queue, with the function that does the whole stage."""
-    [coming] = open_intake(settings).queues()
+    [coming] = Intake(settings).queues()
     coming.open()
     backlog = coming.depth
     empty = until(lambda: backlog().waiting + backlog().pending == 0)

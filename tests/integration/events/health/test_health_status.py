@@ -26,12 +26,13 @@ from events.store.checkpoints import Processor
 from events.types.envelope import partition_of, uuid7
 from events.types.extraction import ExtractionFailed
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
-from ingest.recording.intake import Overviews, overview
+from ingest.recording.intake import Overviews
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
 from tests.support.databases import execute, name_of, url_of
 from tests.support.events.turns import turn
+from tests.support.overviews import overview
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 

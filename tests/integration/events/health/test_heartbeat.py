@@ -12,10 +12,10 @@ from events.store import log
 from events.types.envelope import Event, partition_of
 from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
-from ingest.recording.intake import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.runner import Runner
+from tests.support.overviews import overview
 from tests.support.waiting import eventually, working
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"

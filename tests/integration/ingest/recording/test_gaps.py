@@ -5,9 +5,9 @@ from redis import Redis
 
 from events.platform.settings import Settings
 from ingest.recording.forgotten_entries import forget
-from ingest.recording.intake import overview
 from ingest.recording.turn_queue import TurnQueue
 from tests.support.ingest.recorder import queue_of, recording, settled
+from tests.support.overviews import overview
 from tests.support.waiting import eventually
 
 

@@ -21,9 +21,10 @@ from events.store import log
 from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app
 from ingest.recording.dead_letters import DeadLetters
-from ingest.recording.intake import open_intake, overview
+from ingest.recording.intake import Intake
 from ingest.recording.recorder import Recorder
 from retrieval.recall.unprojected_tail import QueueTail
+from tests.support.overviews import overview
 from tests.support.redis_cluster import Cluster, redis_cluster
 from tests.support.streams import entries
 from tests.support.waiting import eventually
@@ -75,7 +76,7 @@ def client_of(settings: Settings) -> Iterator[Redis]:
 
 def settle(settings: Settings) -> None:
     """Waits until every turn is recorded."""
-    intake = open_intake(settings)
+    intake = Intake(settings)
     try:
         eventually(lambda: intake.statistics().behind == 0)
     finally:
@@ -127,7 +128,7 @@ def test_a_push_that_meets_the_last_possible_id_names_the_accepted_turns(setting
 
 
 def standing(settings: Settings) -> dict[str, int | None]:
-    intake = open_intake(settings)
+    intake = Intake(settings)
     try:
         found = intake.statistics()
         return {"behind": found.behind, "dead": found.dead} | (
@@ -247,7 +248,7 @@ async def _waiting(settings: Settings, user: str) -> Any:
 
 def test_waiting_for_all_that_was_pushed_waits_for_every_stream(settings: Settings) -> None:
     streams = ("turns", *pushed_streams(settings), "turns:{50}")
-    intake = open_intake(settings)
+    intake = Intake(settings)
     with client_of(settings) as client:
         for stream in streams:
             client.xadd(stream, {"user_id": "u1", "text": f"before, {stream}"})

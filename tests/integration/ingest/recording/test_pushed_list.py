@@ -12,7 +12,7 @@ from events.store import log
 from events.types.envelope import partition_of
 from ingest.recording.dead_letters import DeadLetters
 from ingest.recording.forgotten_entries import forget
-from ingest.recording.intake import open_intake
+from ingest.recording.intake import Intake
 from tests.support.ingest.recorder import queue_of, recording, settled, texts
 from tests.support.waiting import eventually
 
@@ -44,7 +44,7 @@ def test_turns_on_the_list_are_recorded_in_their_order(
 
 def test_who_waits_for_what_was_pushed_waits_for_the_list_too(settings: Settings, redis: Redis) -> None:
     push(redis, {"user_id": "u", "text": "hello"})
-    intake = open_intake(settings)
+    intake = Intake(settings)
     last = intake.last_ids()
     assert not intake.settled_up_to(last)
     with recording(settings):
