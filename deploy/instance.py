@@ -41,7 +41,6 @@ class Instance:
 
     @property
     def explorer_url(self) -> str:
-        """The address of the explorer."""
         return f"{self.read_url}/explorer/"
 
     @property

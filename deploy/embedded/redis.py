@@ -129,17 +129,14 @@ class EmbeddedRedis(EmbeddedServer):
             for file in (self.folder / aof.FOLDER).glob("*.incr.aof"):
                 try:
                     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                    try:
+                        os.fdatasync(descriptor)
+                    finally:
+                        os.close(descriptor)
                 except FileNotFoundError:
                     continue
                 except OSError as error:
                     logger.warning("the queue's append-only file cannot be synced: %s", error)
-                    continue
-                try:
-                    os.fdatasync(descriptor)
-                except OSError as error:
-                    logger.warning("the queue's append-only file cannot be synced: %s", error)
-                finally:
-                    os.close(descriptor)
 
     @property
     def url(self) -> str:

@@ -51,7 +51,6 @@ def create(connection: Connection, role: str) -> str:
 
 
 def url_of(url: str, role: str, password: str) -> str:
-    """Returns ``url`` with another role."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return parts._replace(netloc=f"{quote(role, safe='')}:{password}@{host}").geturl()

@@ -79,7 +79,6 @@ class VerifyIn(OfUser):
 
 
 def command_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of the commands."""
     arbitrations, cards = routes_of("arbitrations"), routes_of("cards")
 
     @arbitrations.post(
@@ -157,7 +156,6 @@ class CheckpointIn(ByAgentOfUser):
 
 
 def session_router(transactions: Transactions) -> APIRouter:
-    """Returns the route."""
     router = routes_of("sessions")
 
     @router.post(

@@ -244,7 +244,6 @@ class ConceptPinIn(_ConceptIn):
 
 
 def concept_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of concepts."""
     router = routes_of("concepts")
 
     @router.post("/v1/concepts", status_code=202, summary="Create a concept")

@@ -253,7 +253,6 @@ class DistinctIn(_Judged):
 
 
 def people_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of people."""
     router = routes_of("people")
 
     @router.post("/v1/people", status_code=201, summary="Note a person")

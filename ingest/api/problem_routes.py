@@ -304,7 +304,6 @@ class PriorityIn(FromTurns):
 
 
 def problem_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of problems."""
     router = routes_of("problems")
 
     @router.post(

@@ -100,7 +100,6 @@ class MoveIn(_Scoped):
 
 
 def reference_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of references."""
     router = routes_of("references")
 
     @router.post("/v1/references/{kind}", status_code=201, summary="Create a reference")
@@ -295,7 +294,6 @@ class RefuseProposalIn(ApproveProposalIn):
 
 
 def proposal_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of proposals."""
     router = routes_of("references")
 
     @router.post("/v1/proposals/{proposal_id}/accept", summary="Apply an op that prose asked for")

@@ -184,7 +184,6 @@ class ThreadReasonIn(ByAgentOfUser):
 
 
 def thread_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes of threads."""
     router = routes_of("threads")
 
     @router.post("/v1/threads", status_code=201, summary="Open a thread", operation_id="open_thread")

@@ -325,7 +325,6 @@ class Asker:
         )
 
     def close(self) -> None:
-        """Closes the connections."""
         if self._client is not None:
             self._client.close()
 

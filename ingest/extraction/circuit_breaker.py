@@ -36,7 +36,6 @@ class CircuitBreaker:
         self.successes = 0
 
     def state(self, now: float) -> State:
-        """Returns the state at ``now``."""
         if not self._open:
             return "closed"
         return "half-open" if now >= self._until else "open"

@@ -20,7 +20,6 @@ Session = tuple[str, str]  # user, stream
 
 
 def recorded(event: Event) -> RecordedTurn:
-    """Returns the turn of a ``TurnRecorded`` event."""
     assert isinstance(event.payload, TurnRecorded)
     return RecordedTurn(event.user_id, event.position, event.payload)
 

@@ -91,7 +91,6 @@ class Follower:
         return [each for each in self.migration.turns if each not in done]
 
     def take(self, events: Iterable[Event]) -> None:
-        """Takes events of extractions."""
         ours = self.migration.turns.keys()
         for event in events:
             payload = event.payload

@@ -87,7 +87,6 @@ class Intake:
         return [*always, *existing(self._redis, others)]
 
     def queues(self) -> list[TurnQueue]:
-        """Returns the turn queue of each stream."""
         return [TurnQueue(self._redis, stream, self._settings.consumer_group) for stream in self.streams()]
 
     def close(self) -> None:
@@ -167,6 +166,5 @@ class Overviews:
         return self._last
 
     def close(self) -> None:
-        """Closes the connections."""
         self._watch.close()
         self._intake.close()

@@ -110,7 +110,6 @@ class LogAppender:
                 delay = min(delay * 2, _LONGEST_PAUSE_S)
 
     def close(self) -> None:
-        """Closes the connection."""
         if self._connection is not None:
             self._connection.close()
 

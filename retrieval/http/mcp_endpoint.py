@@ -45,7 +45,6 @@ class McpEndpoint:
 
     @property
     def routes(self) -> list[BaseRoute]:
-        """The routes of the endpoint."""
         return [Route(path, self, methods=self.methods, include_in_schema=False) for path in PATHS]
 
     async def __aenter__(self) -> Self:

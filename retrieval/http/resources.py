@@ -38,7 +38,6 @@ def recalled(answer: RecallAnswer, k: int = 0) -> Answer:
 
 
 def prompted(prompt: Prompt) -> PromptResource:
-    """Returns the resource of a prompt."""
     answer = prompt.answer
     return PromptResource(
         blocks=list(prompt.blocks),

@@ -46,6 +46,5 @@ class WriteService:
         raise problem
 
     async def close(self) -> None:
-        """Closes the connections."""
         if "client" in self.__dict__:  # making one loads the certificates of all authorities
             await self.client.aclose()

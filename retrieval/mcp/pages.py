@@ -87,7 +87,6 @@ def people(found: JsonObject) -> list[str]:
 
 
 def person(one: JsonObject) -> str:
-    """Returns a person as a line."""
     named = {
         "id": one["person_id"],
         "also": ", ".join([*one["aliases"], *one["addresses"]]),

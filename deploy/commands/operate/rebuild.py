@@ -114,7 +114,6 @@ def interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def projectors_named(settings: Settings, wanted: str | None) -> list[Projector]:
-    """Returns the projector named ``wanted``, or all projectors when it is None or ``all``."""
     from projectors.registry import projectors  # noqa: PLC0415 - the import takes a second
 
     return [p for p in projectors(settings) if wanted in {None, "all", p.name}]

@@ -104,7 +104,6 @@ class ClaudeExtractor:
         )
 
     def close(self) -> None:
-        """Closes the connections."""
         self._client.close()
 
     def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:

@@ -138,7 +138,6 @@ class ModelClient(ABC):
         """Returns the reply to ``question``. Raises :class:`ExtractorUnavailableError` when there is none."""
 
     def close(self) -> None:
-        """Closes the connections."""
         self._http.close()
 
     def _failed(self, cause: BaseException, seconds: float) -> ExtractorUnavailableError:

@@ -76,7 +76,6 @@ class BoundedTransport(httpx2.BaseTransport):
         return response
 
     def close(self) -> None:
-        """Closes the connections."""
         self._pool.close()
 
     def _check_head(self, response: httpx2.Response) -> None:

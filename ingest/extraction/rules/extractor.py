@@ -91,6 +91,10 @@ class _Conversation:
             self._before[speaker] = self._read_before(speaker)
         return self._before[speaker] + self.said(speaker)
 
+    def reader(self, turn: TurnRecorded, *, played: bool = False) -> TurnReader:
+        """Returns the reader of a turn, which knows what its speaker told."""
+        return TurnReader(turn, partial(self.told, turn.speaker), self.said(turn.speaker), played=played)
+
     def said(self, speaker: str | None) -> DialogueState:
         """Returns what the speaker told in the batch so far. The reader of a turn adds to it."""
         return self._said.setdefault(speaker, DialogueState())
@@ -103,13 +107,8 @@ class _Conversation:
             return DialogueState()
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
-            reader = TurnReader(
-                recorded.turn,
-                partial(past.told, speaker),
-                past.said(speaker),
-                played=recorded.turn.turn_id in self.played,
-            )
-            _read_sentences(reader, list(_human_segments(recorded.turn.text)), [], by_user=True)
+            reader = past.reader(recorded.turn, played=recorded.turn.turn_id in self.played)
+            _read_sentences(reader, list(_human_segments(recorded.turn.text)), [])
         return past.said(speaker)
 
 
@@ -123,14 +122,12 @@ def _read(
     segments = list(_human_segments(turn.text))
     if not segments:
         return
-    by_user = turn.role == "user"
-    told, said = partial(conversation.told, turn.speaker), conversation.said(turn.speaker)
-    reader = TurnReader(turn, told, said, played=turn.turn_id in conversation.played)
+    reader = conversation.reader(turn, played=turn.turn_id in conversation.played)
     mark = migrated(turn.metadata)
     if mark is not None and mark.notes:
         cards, question = _read_note(turn, mark.user_name, conversation, problems), False
     else:
-        cards, question = _read_sentences(reader, segments, problems, by_user=by_user)
+        cards, question = _read_sentences(reader, segments, problems)
     episode = reader.episode(segments, cards, question)
     if episode is not None:
         yield episode
@@ -149,12 +146,8 @@ def _read_note(
     cards: list[CardEvent] = []
     for clause in clauses(turn.text, user_name):
         told: list[ProblemTold] = []
-        reader = TurnReader(
-            replace(turn, text=clause.text),
-            partial(conversation.told, turn.speaker),
-            conversation.said(turn.speaker),
-        )
-        found, _ = _read_sentences(reader, [(0, clause.text)], told, by_user=True)
+        reader = conversation.reader(replace(turn, text=clause.text))
+        found, _ = _read_sentences(reader, [(0, clause.text)], told)
         for card in found:
             confidence = min(card.confidence, HEDGED) if clause.hedged else card.confidence
             cards.append(replace(card, origin=replace(card.origin, source_span=whole), confidence=confidence))
@@ -163,7 +156,7 @@ def _read_note(
 
 
 def _read_sentences(
-    reader: TurnReader, segments: list[tuple[int, str]], problems: list[ProblemTold], *, by_user: bool
+    reader: TurnReader, segments: list[tuple[int, str]], problems: list[ProblemTold]
 ) -> tuple[list[CardEvent], bool]:
     """Returns the facts of the sentences, and True when the last sentence asks."""
     cards: list[CardEvent] = []

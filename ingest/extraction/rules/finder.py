@@ -113,7 +113,7 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
         best.sort(key=lambda one: -len(one[1].slots) * 1000 - one[0].end())
         keys: set[str] = set()
         for found, row, subject in best:
-            for draft in _drafts(found, row, subject, sentence, text):
+            for draft in _drafts(found, row, subject, sentence):
                 if draft.key not in keys or row is best[0][1]:
                     keys.add(draft.key)
                     reached, carried = found.end(), subject
@@ -121,7 +121,7 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
                     yield replace(draft, span=(begin, draft.span[1]))
     for row in index(False)[("*", "")]:
         for found in row.compiled().finditer(text):
-            yield from _drafts(found, row, _Subject(owner, own=True), sentence, text)
+            yield from _drafts(found, row, _Subject(owner, own=True), sentence)
 
 
 def _readings(text: str, begin: int, owner: str) -> Iterator[tuple[_Subject, list[Row], int]]:
@@ -214,7 +214,7 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
             for place in dict.fromkeys((after, where)):
                 for row in _rows_at(rows, text, place, subject):
                     found = row.compiled().match(text, place, stop)
-                    for draft in _drafts(found, row, subject, sentence, text) if found is not None else ():
+                    for draft in _drafts(found, row, subject, sentence) if found is not None else ():
                         matched, other = subject, _introduced(draft, subject) or other
                         yield draft
                 if matched is not None:
@@ -232,7 +232,7 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
             for row in rows[("%", "")]:
                 found = row.compiled().match(text, at, stop)
                 if found is not None:
-                    yield from _drafts(found, row, me, sentence, text)
+                    yield from _drafts(found, row, me, sentence)
 
 
 def _introduced(draft: StateDraft, subject: _Subject) -> _Subject | None:
@@ -251,9 +251,7 @@ def _raw(sentence: Sentence, found: re.Match[str], group: str) -> str:
     return sentence.raw[slice(*found.span(group))]
 
 
-def _drafts(
-    found: re.Match[str], row: Row, subject: _Subject, sentence: Sentence, text: str
-) -> Iterator[StateDraft]:
+def _drafts(found: re.Match[str], row: Row, subject: _Subject, sentence: Sentence) -> Iterator[StateDraft]:
     groups = found.groupdict()
     drafts: list[StateDraft] = []
     for slot in row.slots:

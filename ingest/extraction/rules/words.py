@@ -5,7 +5,6 @@ from importlib import resources
 
 
 def table(name: str) -> str:
-    """Returns the text of a table."""
     return resources.files("ingest.extraction.rules").joinpath("tables", name).read_text(encoding="utf-8")
 
 
