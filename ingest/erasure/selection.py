@@ -53,10 +53,6 @@ class Selection:
     said_again: list[NewEvent] = field(default_factory=list)
     read_up_to: int = 0
 
-    @property
-    def turns(self) -> int:
-        return sum(isinstance(event.payload, TurnRecorded) for event in self.events)
-
 
 def events_of(connection: Connection, storage_id: str, after: int = 0) -> Iterator[Event]:
     """Yields the events of a user after a position in order, also those that nobody can read, but no tombstones."""
