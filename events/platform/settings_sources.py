@@ -203,7 +203,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
 
 def _kind(name: str, kind: object) -> object:
     """Returns the type of a setting with the checks of its value."""
-    rule = _rule(name)
+    rule = _rules()[name]
     if kind is int:
         return Annotated[int, Field(ge=rule.least, le=rule.most)]
     if kind is str:
@@ -245,10 +245,6 @@ def _model() -> type[BaseSettings]:
     return create_model("SettingsFromSources", __base__=Sources, **defined)
 
 
-def _rule(name: str) -> Rule:
-    return _rules()[name]
-
-
 @cache
 def _rules() -> dict[str, Rule]:
     return {item.name: rule_of(item) for item in fields(Settings)}
@@ -263,7 +259,7 @@ def _sentence(error: Any) -> str:
 
 
 def _shown(name: str, text: str) -> str:
-    rule = _rule(name)
+    rule = _rules()[name]
     if rule.secret:
         if not rule.form:
             return "cannot be used (its value is a secret)"
@@ -273,7 +269,7 @@ def _shown(name: str, text: str) -> str:
 
 
 def _remedy(name: str, error: Any) -> str:
-    rule, kind = _rule(name), get_type_hints(Settings)[name]
+    rule, kind = _rules()[name], get_type_hints(Settings)[name]
     if error["type"] == "unfit":
         return str(error["ctx"]["remedy"])
     if kind is int:

@@ -57,6 +57,7 @@ class Projector(ABC):
     prefix = ""
     types: frozenset[str]
     batch_partitions = 64
+    at_once = AT_ONCE
     rest_s = 0.0
     defer_above = 0
     defer_partitions = 64
@@ -78,12 +79,12 @@ class Projector(ABC):
         """
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Folds the whole history of whole users, one user after the other, :data:`AT_ONCE` events a transaction.
+        """Folds the whole history of whole users, one user after the other, ``at_once`` events a transaction.
 
         The tables hold no row of those users. ``events`` are of ``types`` only.
         """
         events = iter(events)
-        while batch := list(islice(events, AT_ONCE)):
+        while batch := list(islice(events, self.at_once)):
             with connection.transaction():
                 self.project(connection, batch)
 

@@ -107,14 +107,9 @@ def _logs_in(settings: Settings) -> bool:
 
 
 def addresses(settings: Settings) -> list[tuple[str, int]]:
-    """Returns host and port of each broker of the settings. Raises :class:`SettingsError` for a name without these."""
-    found = []
-    for broker in settings.kafka_brokers.split(","):
-        host, colon, port = broker.strip().rpartition(":")
-        if not (host and colon and port.isdecimal()):
-            raise SettingsError(f"CARDLOG_KAFKA_BROKERS names {broker!r}: use host:port, several with commas")
-        found.append((host.strip("[]"), int(port)))
-    return found
+    """Returns host and port of each broker of the settings."""
+    brokers = (broker.strip().rpartition(":") for broker in settings.kafka_brokers.split(","))
+    return [(host.strip("[]"), int(port)) for host, _, port in brokers]
 
 
 logger = logging.getLogger(__name__)
@@ -136,7 +131,6 @@ def require_kafka(settings: Settings) -> None:
     the TLS that the settings ask for."""
     if not settings.kafka_brokers:
         raise SettingsError("CARDLOG_KAFKA_BROKERS is not set: name Kafka's brokers, host:port with commas")
-    addresses(settings)
     for module, package in (("confluent_kafka", "confluent-kafka"), ("faust", "faust-streaming")):
         if find_spec(module) is None:
             raise SettingsError(

@@ -1,6 +1,6 @@
 """Cards that wait for their vector, because events arrived faster than the embedder works."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -9,6 +9,8 @@ from events.platform.database import Connection, one_row, statement
 from events.store.log import event_of, unerased
 from events.types.envelope import Event
 from events.types.tombstones import Erased
+from projectors.generations.projector import columns
+from projectors.vectors.words import Slotted, card_of, owned_card
 
 _PACKAGE = "projectors.vectors"
 
@@ -30,25 +32,20 @@ def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
     return int(row[0])
 
 
-def add(
-    connection: Connection,
-    events: Sequence[Event],
-    cards: Sequence[UUID],
-    slots: Sequence[str | None] | None = None,
-) -> None:
-    """Records that ``cards``, with the words of ``events``, wait for their vector.
+def add(connection: Connection, events: Sequence[Event], slots: Sequence[str] | None = None) -> None:
+    """Records that the cards of ``events`` wait for their vector.
 
-    ``slots`` are the slots whose embedders fail; None: the cards wait for their turn only. All have the same length.
+    ``slots`` are the slots whose embedders fail, one for each event; None: the cards wait for their turn only.
     """
     connection.execute(
         statement(_PACKAGE, "add_pending"),
         {
             "users": [event.user_id for event in events],
-            "cards": list(cards),
+            "cards": [card_of(event) for event in events],
             "partitions": [event.partition for event in events],
             "positions": [event.position for event in events],
             "times": [event.recorded_at for event in events],
-            "slots": list(slots or [None] * len(events)),
+            "slots": [None] * len(events) if slots is None else list(slots),
         },
     )
 
@@ -64,22 +61,21 @@ def take(connection: Connection, limit: int, without: Collection[str] = ()) -> l
         ).fetchall()
     events = [event_of(row) for row in rows]
     if erased := [event for event in events if isinstance(event.payload, Erased)]:
-        remove(connection, [event.user_id for event in erased], [event.event_id for event in erased])
+        remove(connection, map(owned_card, erased))
     return unerased(events)
 
 
-def mark(connection: Connection, users: Sequence[str], cards: Sequence[UUID], slots: Sequence[str]) -> None:
-    """Records the slots that waiting cards wait for. The lists have the same length."""
+def mark(connection: Connection, cards: Sequence[Slotted]) -> None:
+    """Records the slots that waiting cards wait for."""
     if cards:
-        connection.execute(
-            statement(_PACKAGE, "mark_pending"),
-            {"users": list(users), "cards": list(cards), "slots": list(slots)},
-        )
+        rows = [(*owned_card(each.event), each.slot) for each in cards]
+        connection.execute(statement(_PACKAGE, "mark_pending"), columns(("users", "cards", "slots"), rows))
 
 
-def remove(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) -> None:
-    """Removes cards from the waiting list. The lists have the same length."""
-    connection.execute(statement(_PACKAGE, "delete_pending"), {"users": list(users), "cards": list(cards)})
+def remove(connection: Connection, cards: Iterable[tuple[str, UUID]]) -> None:
+    """Removes cards from the waiting list."""
+    if found := list(cards):
+        connection.execute(statement(_PACKAGE, "delete_pending"), columns(("users", "cards"), found))
 
 
 def give_up(connection: Connection, user_id: str, card_id: UUID, reason: str) -> None:

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from uuid import UUID
 
 from events.platform.database import Connection, statement
@@ -19,7 +18,7 @@ from events.types.references import (
     reference_id,
 )
 from projectors.embedding.embedders import Embedders, Space
-from projectors.generations.projector import Hindrance, Projector, ProjectorBlockedError
+from projectors.generations.projector import Hindrance, Projector, ProjectorBlockedError, columns
 from projectors.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
 from projectors.vectors.slot_embedder import DIMENSIONS, BlockedSlots, SlotEmbedder, hash_of, keep
@@ -29,13 +28,13 @@ from projectors.vectors.words import (
     card_of,
     last_of_each_card,
     line_of_card,
+    owned_card,
     slotted,
 )
 
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
-_AT_ONCE = 256
 _LATER_AT_ONCE = 32
 
 
@@ -47,7 +46,8 @@ class VectorsProjector(Projector):
 
     A model is opened when it is first needed, and again after a failure. While the model of a slot is not available,
     the cards of that slot wait, and all others get their vectors.
-    In a rebuild it raises :class:`ProjectorBlockedError` instead. The batch then has no effect.
+    In a rebuild it raises :class:`ProjectorBlockedError` instead. The batch then has no effect. The cache keeps every
+    computed vector even when the rebuild fails, so the next one continues where the last one stopped.
     """
 
     name = "vectors"
@@ -57,6 +57,7 @@ class VectorsProjector(Projector):
         | {"ModeReembedded"}
         | REFERENCE_TYPES
     )
+    at_once = 256
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
     # Other channels find a card without its vector, and a few texts take little longer than one text.
     rest_s = UNHURRIED_S
@@ -75,28 +76,17 @@ class VectorsProjector(Projector):
         """Writes the embedders that the new generation takes over."""
         keep(connection, self._kept)
 
-    def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Folds into empty tables, 256 events a transaction.
-
-        The cache keeps every computed vector even when the rebuild fails. The next rebuild therefore continues
-        where the last one stopped.
-        """
-        events = iter(events)
-        while batch := list(islice(events, _AT_ONCE)):
-            with connection.transaction():
-                self.project(connection, batch)
-
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         events = last_of_each_card(events)
         gone = _gone(events)
         changed = {
-            (event.user_id, card_of(event))
+            owned_card(event)
             for event in events
             if isinstance(event.payload, ReferenceChanged | CardReclassified)
         }
         if gone or changed:
             self._delete(connection, sorted(gone | changed))
-        made = [event for event in events if (event.user_id, card_of(event)) not in gone]
+        made = [event for event in events if owned_card(event) not in gone]
         if waiting := self._embed_all(connection, made):
             if _schema(connection) != self.name:
                 # A generation with fewer vectors than the live one must not take its place.
@@ -124,7 +114,7 @@ class VectorsProjector(Projector):
             # The words of a reference come from its last op, and the id of its card from its creation.
             left = last_of_each_card([event for event in remaining if reference_id(event) is not None])
             if left:
-                self._delete(connection, [(event.user_id, card_of(event)) for event in left])
+                self._delete(connection, list(map(owned_card, left)))
                 self._wait(connection, self._embed_all(connection, left))
 
     def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
@@ -184,7 +174,7 @@ class VectorsProjector(Projector):
             return not waiting
 
         def replace(cards: Sequence[Slotted]) -> bool:
-            _delete_vectors(connection, [asked.user_id] * len(cards), [card_of(each.event) for each in cards])
+            _delete_vectors(connection, [owned_card(each.event) for each in cards])
             return not self._embedder.write(connection, cards)
 
         return reembedding.step(connection, asked, self._embedders, prepare, replace)
@@ -202,15 +192,8 @@ class VectorsProjector(Projector):
                 waiting = self._embed_all(connection, events)
                 left = {each.event.event_id for each in waiting}
                 done = [event for event in events if event.event_id not in left]
-                pending.remove(
-                    connection, [event.user_id for event in done], [card_of(event) for event in done]
-                )
-                pending.mark(
-                    connection,
-                    [each.event.user_id for each in waiting],
-                    [card_of(each.event) for each in waiting],
-                    [each.slot for each in waiting],
-                )
+                pending.remove(connection, map(owned_card, done))
+                pending.mark(connection, waiting)
             return len(done)
         except Exception as error:
             if not is_the_events_fault(error):
@@ -224,12 +207,11 @@ class VectorsProjector(Projector):
             return self._settle(connection, events[:half]) + self._settle(connection, events[half:])
 
     def _delete(self, connection: Connection, gone: Sequence[tuple[str, UUID]]) -> None:
-        users, cards = [user for user, _ in gone], [card for _, card in gone]
         # The order matters. The first delete waits for a worker that embeds such a card now. The next deletes find
         # its vector.
-        pending.remove(connection, users, cards)
-        reembedding.hold(connection, users)
-        _delete_vectors(connection, users, cards)
+        pending.remove(connection, gone)
+        reembedding.hold(connection, [user for user, _ in gone])
+        _delete_vectors(connection, gone)
 
     def _embed_all(self, connection: Connection, events: Sequence[Event]) -> list[Slotted]:
         """Embeds the cards of ``events``. Returns those whose embedder is not available."""
@@ -237,8 +219,7 @@ class VectorsProjector(Projector):
 
     def _wait(self, connection: Connection, waiting: Sequence[Slotted]) -> None:
         if waiting:
-            events = [each.event for each in waiting]
-            pending.add(connection, events, list(map(card_of, events)), [each.slot for each in waiting])
+            pending.add(connection, [each.event for each in waiting], [each.slot for each in waiting])
 
 
 def _gone(events: Sequence[Event]) -> set[tuple[str, UUID]]:
@@ -252,10 +233,10 @@ def _gone(events: Sequence[Event]) -> set[tuple[str, UUID]]:
     return gone
 
 
-def _delete_vectors(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) -> None:
-    for dimension in DIMENSIONS:
+def _delete_vectors(connection: Connection, cards: Sequence[tuple[str, UUID]]) -> None:
+    for dimension in DIMENSIONS if cards else ():
         connection.execute(
-            statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": list(users), "cards": list(cards)}
+            statement(_PACKAGE, f"withdraw_vectors_{dimension}"), columns(("users", "cards"), cards)
         )
 
 
@@ -270,5 +251,5 @@ class _Deferred(VectorsProjector):
     def _embed_all(self, connection: Connection, events: Sequence[Event]) -> list[Slotted]:
         cards = [event for event in events if isinstance(event.payload, Worded | CardReclassified)]
         if cards:
-            pending.add(connection, cards, [card_of(event) for event in cards])
+            pending.add(connection, cards)
         return []

@@ -35,6 +35,11 @@ def card_of(event: Event) -> UUID:
     return event.event_id
 
 
+def owned_card(event: Event) -> tuple[str, UUID]:
+    """Returns the card of ``event`` with its user."""
+    return event.user_id, card_of(event)
+
+
 def line_of(said: Utterance) -> str:
     """Returns the text to embed, with the speaker's name. A question about a person is then near the person's words.
 
@@ -98,14 +103,12 @@ def _mode_of(payload: Worded) -> str | None:
 def last_of_each_card(events: Sequence[Event]) -> list[Event]:
     """Returns ``events`` without those that made a vector which a later one of them makes anew."""
     last = {
-        (event.user_id, card_of(event)): event.event_id
-        for event in events
-        if not isinstance(event.payload, CardsWithdrawn)
+        owned_card(event): event.event_id for event in events if not isinstance(event.payload, CardsWithdrawn)
     }
     return [
         event
         for event in events
-        if isinstance(event.payload, CardsWithdrawn) or last[event.user_id, card_of(event)] == event.event_id
+        if isinstance(event.payload, CardsWithdrawn) or last[owned_card(event)] == event.event_id
     ]
 
 
