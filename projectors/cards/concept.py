@@ -7,7 +7,7 @@ from events.language.chinese_script import to_simplified
 from events.language.concepts import name_key
 from events.types.cards import KnowledgeLearned
 from events.types.naming import ConceptPinned, KnowledgeMerged
-from projectors.cards.statement import Statement, names_of
+from projectors.cards.statement import Statement, connected, names_of
 from projectors.cards.timeline import (
     Claims,
     Remarks,
@@ -80,28 +80,15 @@ def _title(statement: Statement) -> str:
 
 def _concepts(said: Sequence[Statement]) -> list[list[Statement]]:
     """Groups the statements by concept. Each group keeps the given order."""
-    titles = {one.value_key for one in said}
-    root = {title: title for title in titles}
+    titles = dict.fromkeys(one.value_key for one in said)
+    links = ((name_key(name), one.value_key) for one in said for name in _other_names(one))
+    groups = connected(titles, (pair for pair in links if pair[0] in titles))
+    return [[one for one in said if one.value_key in group] for group in map(set, groups)]
 
-    def find(title: str) -> str:
-        while root[title] != title:
-            root[title] = root[root[title]]
-            title = root[title]
-        return title
 
-    for one in said:
-        payload = one.event.payload
-        if isinstance(payload, KnowledgeMerged):
-            others = [name_key(payload.from_title)]
-        else:
-            others = [name_key(name) for name in names_of(payload)[1:]]
-        for other in others:
-            if other in titles:
-                root[find(other)] = find(one.value_key)
-    concepts: dict[str, list[Statement]] = {}
-    for one in said:
-        concepts.setdefault(find(one.value_key), []).append(one)
-    return list(concepts.values())
+def _other_names(statement: Statement) -> Sequence[str]:
+    payload = statement.event.payload
+    return [payload.from_title] if isinstance(payload, KnowledgeMerged) else names_of(payload)[1:]
 
 
 def _names(concept: Sequence[Statement], learned: Sequence[Statement]) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Statements: one assertion about one identity, as the fold sees it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
@@ -15,6 +16,7 @@ from events.types.naming import KnowledgeMerged
 from events.types.turns import natural_order
 
 Key = tuple[str, str]  # user, identity
+_T = TypeVar("_T", bound=Hashable)
 
 _SEPARATOR = "\x1f"
 _ESCAPE = "\x10"
@@ -177,22 +179,31 @@ def identity_groups(
     said: Mapping[Key, Sequence[Statement]],
 ) -> Iterator[tuple[str, list[Key]]]:
     """Yields every key once: a user with the identities that share an event. Most groups have one identity."""
-    root: dict[Key, Key] = {key: key for keys in (known, said) for key in keys}
-
-    def find(key: Key) -> Key:
-        while root[key] != key:
-            root[key] = root[root[key]]
-            key = root[key]
-        return key
-
     seen: dict[UUID, Key] = {}
-    for statements in (known, said):
-        for key, of_key in statements.items():
-            for statement in of_key:
-                if not statement.single or statement.person is not None:
-                    root[find(key)] = find(seen.setdefault(statement.event.event_id, key))
-    members: dict[Key, list[Key]] = {}
-    for key in root:
-        members.setdefault(find(key), []).append(key)
-    for group in members.values():
+    shared = (
+        (key, seen.setdefault(statement.event.event_id, key))
+        for statements in (known, said)
+        for key, of_key in statements.items()
+        for statement in of_key
+        if not statement.single or statement.person is not None
+    )
+    for group in connected((*known, *said), shared):
         yield group[0][0], group
+
+
+def connected(members: Iterable[_T], pairs: Iterable[tuple[_T, _T]]) -> list[list[_T]]:
+    """Returns the members in groups, which ``pairs`` connect. Members and groups keep their order."""
+    root = {each: each for each in members}
+
+    def find(each: _T) -> _T:
+        while root[each] != each:
+            root[each] = root[root[each]]
+            each = root[each]
+        return each
+
+    for one, other in pairs:
+        root[find(one)] = find(other)
+    groups: dict[_T, list[_T]] = {}
+    for each in root:
+        groups.setdefault(find(each), []).append(each)
+    return list(groups.values())
