@@ -192,7 +192,8 @@ class ConcurrencyLimiter:
     @asynccontextmanager
     async def place(self, asker: Asker = ANYONE, cost: float = 1.0, line: str = "") -> AsyncIterator[None]:
         """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free in time."""
-        mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
+        places = max(1, min(math.ceil(cost - 0.5), self._share.places // 2))
+        mine = _Waiting(asyncio.get_running_loop().create_future(), cost, places)
         self._join(asker, line, mine)
         since, waited = time.monotonic(), _WAITED.get()
         try:
@@ -214,9 +215,6 @@ class ConcurrencyLimiter:
             _WAITED.reset(before)
             self._share.give_back(asker, mine.places)
             self._give_turns()
-
-    def _places_for(self, cost: float) -> int:
-        return max(1, min(math.ceil(cost - 0.5), self._share.places // 2))
 
     def _join(self, asker: Asker, line: str, mine: _Waiting) -> None:
         """Puts a request at the end of its line. Nobody saves turns up by not asking."""

@@ -7,7 +7,7 @@ from events.references.kinds.kind import Kind
 from events.references.kinds.registry import BUILT_IN
 from events.references.owners import KINDS_STREAM, MEMBERS_STREAM, team_owner, tenant_owner
 from events.references.reference_log import last_events, streams_between
-from events.store.asking import events_below
+from events.store.asking import latest_events
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded
 from events.types.turn_contract import part_of_key
 
@@ -19,7 +19,7 @@ def kind_of(connection: Connection, tenant: str, name: str) -> Kind:
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
-    found = events_below(connection, tenant_owner(tenant), kind_stream(name), None, 1)
+    found = latest_events(connection, tenant_owner(tenant), kind_stream(name), 1)
     if found and isinstance(found[0].payload, ReferenceKindDeclared):
         return declared(name, found[0].payload.schema, found[0].payload.initial)
     allowed = sorted({*BUILT_IN, *declared_names(connection, tenant)})
@@ -41,7 +41,7 @@ def declared_names(connection: Connection, tenant: str) -> list[str]:
 
 
 def is_member(connection: Connection, tenant: str, team_id: str, user_id: str) -> bool:
-    found = events_below(connection, team_owner(tenant, team_id), member_stream(user_id), None, 1)
+    found = latest_events(connection, team_owner(tenant, team_id), member_stream(user_id), 1)
     return bool(found) and isinstance(found[0].payload, TeamMemberAdded)
 
 

@@ -48,11 +48,9 @@ def stream_of(owner: str, stream: str) -> Asking[list[Event]]:
     return [log.event_if_readable(row) for row in reversed(rows)]
 
 
-def events_below(
-    connection: Connection, owner: str, stream: str, below: int | None, limit: int
-) -> list[Event]:
-    """Returns the latest events of a stream below a version (None: the end), newest first."""
-    query = latest(owner, stream, below, limit)
+def latest_events(connection: Connection, owner: str, stream: str, limit: int) -> list[Event]:
+    """Returns the latest events of a stream, newest first."""
+    query = latest(owner, stream, limit=limit)
     return [log.event_of(row) for row in rows_of(connection, query.text, query.values)]
 
 

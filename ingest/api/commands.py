@@ -13,7 +13,7 @@ from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import Connection, statement, tuples_of
-from events.store.asking import events_below, first_event
+from events.store.asking import first_event, latest_events
 from events.types.envelope import Event, NewEvent, Payload, partition_of, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import (
@@ -246,7 +246,7 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
 
 
 def _last(connection: Connection, user_id: str, stream: str) -> Event | None:
-    return next(iter(events_below(connection, user_id, stream, None, 1)), None)
+    return next(iter(latest_events(connection, user_id, stream, 1)), None)
 
 
 STREAM = "commands"

@@ -19,7 +19,7 @@ from events.platform.database import Connection, see_tenant_of
 from events.platform.settings import Settings
 from events.resources.curator import WrittenCuratorRun, WrittenInsight
 from events.store import asking
-from events.store.asking import events_below
+from events.store.asking import latest_events
 from events.types.curation import ACTOR, CuratorUndone
 from events.types.curation import STREAM as CURATOR
 from events.types.envelope import Event, NewEvent, Payload
@@ -75,7 +75,7 @@ def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) ->
     payload = act.payload
     back: Payload | None = None
     if isinstance(payload, CardsConnected):
-        [last] = events_below(runs.connection, runs.owner, act.stream, None, 1)
+        [last] = latest_events(runs.connection, runs.owner, act.stream, 1)
         if last.actor == ACTOR and isinstance(last.payload, CardsConnected):
             back = ConnectionWithdrawn(
                 from_card=payload.from_card,

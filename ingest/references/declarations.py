@@ -13,7 +13,7 @@ from events.references.kinds.custom import declared
 from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.references.kinds.registry import BUILT_IN
 from events.store import log
-from events.store.asking import events_below
+from events.store.asking import latest_events
 from events.types.json_values import Json
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
 from events.types.tenancy import tenant_of
@@ -41,7 +41,7 @@ def declare(
         raise invalid(error.field, error.reason) from None
     payload = ReferenceKindDeclared(kind=name, description=description, schema=schema, initial=kind.start)
     stream = kind_stream(name)
-    before = events_below(connection, command.owner, stream, None, 1)
+    before = latest_events(connection, command.owner, stream, 1)
     if before and before[0].payload == payload:
         return False
     log.append(connection, [command.event(stream, payload)])

@@ -24,7 +24,7 @@ from events.references.kinds.kind import Kind, Op, ReferenceInvalidError, check_
 from events.references.owners import checked_name, stream_of
 from events.references.reference import Reference, folded
 from events.references.reference_log import current, lock, version_of
-from events.store.asking import events_below
+from events.store.asking import latest_events
 from events.types.commands import CommandAnswered
 from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.json_values import Json
@@ -253,7 +253,7 @@ class _Moved(ReferenceStream):
     def carried(self, there: Reference | None, reference_id: UUID) -> list[NewEvent]:
         """Returns the latest versions of the source, with their times and actors, as events of this stream."""
         source = self._source
-        latest = events_below(source.connection, source.owner, source.stream, None, MOST_CARRIED)
+        latest = latest_events(source.connection, source.owner, source.stream, MOST_CARRIED)
         told = [event for event in reversed(latest) if isinstance(event.payload, _CARRIED)]
         begun = [place for place, event in enumerate(told) if isinstance(event.payload, ReferenceCreated)]
         told = told[begun[-1] :] if begun else told
@@ -336,7 +336,7 @@ def _refuse_same_items(stream: ReferenceStream, kind: Kind, op: Op, arrived: int
     """Raises a 409 problem when an op since the version ``arrived`` changed an item that ``op`` changes, too."""
     most = min(present.version - arrived, _MOST_EVENTS_BETWEEN)
     targets = batch.targets(kind, op)
-    for event in events_below(stream.connection, stream.owner, stream.stream, None, most):
+    for event in latest_events(stream.connection, stream.owner, stream.stream, most):
         if isinstance(event.payload, ReferenceChanged) and event.version > arrived:
             other = event.payload.op
             if other["op"] in ("restore", MOVE) or targets & batch.targets(kind, other):

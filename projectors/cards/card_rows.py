@@ -261,9 +261,8 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
 
 
 def _keys(user_id: str, terms: Sequence[str], content: str, names: Sequence[str]) -> _Keys:
-    scope = USERS[user_id]
     return {
-        "term_keys": [scope ^ TERMS[term] for term in terms],
+        "term_keys": term_keys(user_id, terms),
         "own_terms": len(terms),
         # Character pairs find Chinese words that are segmented differently or misspelt. The table `words` does the
         # same for Latin words.

@@ -56,16 +56,12 @@ def as_arrays(many: list[list[int]]) -> list[str]:
     return [f"{{{numbers}}}" for numbers in orjson.dumps(many).decode()[2:-2].split("],[")] if many else []
 
 
-def _uuid(value: UUID) -> str:
-    return f"{value.int:032x}"
-
-
 _RENDER: dict[type, Callable[[Any], str]] = {
     str: _text,
     int: str,
     float: repr,
     bool: lambda value: "t" if value else "f",
-    UUID: _uuid,
+    UUID: lambda value: f"{value.int:032x}",
     datetime: _instant,
     list: _array,
 }

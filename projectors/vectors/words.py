@@ -22,7 +22,8 @@ from projectors.embedding.embedders import Embedders
 
 _PACKAGE = "projectors.vectors"
 
-Worded = EventNoted | StateAsserted | KnowledgeLearned | ReferenceCreated | ReferenceChanged
+_OfReference = ReferenceCreated | ReferenceChanged
+Worded = EventNoted | StateAsserted | KnowledgeLearned | _OfReference
 
 
 def card_of(event: Event) -> UUID:
@@ -53,7 +54,7 @@ def line_of(said: Utterance) -> str:
 
 def line_of_card(payload: Worded) -> str:
     """Returns the text to embed of a card."""
-    if isinstance(payload, ReferenceCreated | ReferenceChanged):
+    if isinstance(payload, _OfReference):
         return payload.rendering
     return line_of(Utterance(payload.content, payload.origin.speaker))
 
@@ -81,7 +82,8 @@ def worded(
     for event in events:
         payload = event.payload
         if isinstance(payload, Worded):
-            yield event, payload, _mode_of(payload), line_of_card(payload)
+            mode = None if isinstance(payload, _OfReference) else payload.origin.mode
+            yield event, payload, mode, line_of_card(payload)
         elif isinstance(payload, CardReclassified):
             made_by = own.get((event.user_id, payload.card_id))
             if made_by is not None and isinstance(made_by.payload, Worded):
@@ -90,14 +92,10 @@ def worded(
 
 def project_of(payload: Worded) -> str:
     """Returns the project of a card. A reference that belongs to no project has an empty one."""
-    if isinstance(payload, ReferenceCreated | ReferenceChanged):
+    if isinstance(payload, _OfReference):
         return payload.name.project_id or ""
     project_id: str = payload.origin.project_id
     return project_id
-
-
-def _mode_of(payload: Worded) -> str | None:
-    return None if isinstance(payload, ReferenceCreated | ReferenceChanged) else payload.origin.mode
 
 
 def last_of_each_card(events: Sequence[Event]) -> list[Event]:

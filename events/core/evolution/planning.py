@@ -49,7 +49,7 @@ def planned(
 
     ``members`` names the member of a value by the pointer of its instance. Raises :class:`PlanError`.
     """
-    check_name(name, "proposed_name")
+    _check_name(name)
     if name in document and name not in promoted_schemas(document):
         raise PlanError("proposed_name", f"{name!r} is in the document already; choose another name")
     moved = _named(document, candidate, name, members or {})
@@ -59,12 +59,12 @@ def planned(
     return Plan(name, inferred(name, applied(document, ops)[name]), moved, ops)
 
 
-def check_name(name: str, field: str) -> None:
+def _check_name(name: str) -> None:
     """Raises :class:`PlanError` for a name that no promoted category can have."""
     if _NAME.fullmatch(name) is None:
-        raise PlanError(field, "must begin with a letter and hold up to 64 letters, digits and _")
+        raise PlanError("proposed_name", "must begin with a letter and hold up to 64 letters, digits and _")
     if name in taken_names():
-        raise PlanError(field, f"{name!r} is a category of every document; choose another name")
+        raise PlanError("proposed_name", f"{name!r} is a category of every document; choose another name")
 
 
 def _named(document: Json, candidate: Candidate, name: str, members: Mapping[str, str]) -> dict[str, str]:

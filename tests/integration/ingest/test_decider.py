@@ -13,7 +13,7 @@ from events.http.errors import ProblemError
 from events.platform.database import Connection, connect
 from events.references.reference_log import lock
 from events.store import log
-from events.store.asking import events_below
+from events.store.asking import latest_events
 from events.store.log import AppendConflictError
 from events.types.commands import CommandAnswered
 from events.types.envelope import Event, Payload
@@ -33,7 +33,7 @@ class Tag(Aggregate[Event | None, str]):
         super().__init__(connection, STREAM, command)
 
     def load(self) -> Event | None:
-        last = events_below(self.connection, self.owner, self.stream, None, 1)
+        last = latest_events(self.connection, self.owner, self.stream, 1)
         return last[0] if last else None
 
     def answer(self, state: Event | None, event: Event | None) -> str:
@@ -41,7 +41,7 @@ class Tag(Aggregate[Event | None, str]):
 
     def first_answer(self, event: Event) -> str:
         answered = isinstance(event.payload, CommandAnswered)
-        last = events_below(self.connection, self.owner, self.stream, None, 99)
+        last = latest_events(self.connection, self.owner, self.stream, 99)
         return value_of(
             next(each for each in last if each.version == event.payload.version) if answered else event
         )
@@ -163,7 +163,7 @@ def test_commands_at_once_are_each_decided_on_the_one_before(
 
     with ThreadPoolExecutor(4) as many:
         list(many.map(growing, range(4)))
-    values = [value_of(event) for event in reversed(events_below(connection, "ada", STREAM, None, 100))]
+    values = [value_of(event) for event in reversed(latest_events(connection, "ada", STREAM, 100))]
     assert values == ["x" * length for length in range(1, 21)]
 
 
