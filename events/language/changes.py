@@ -37,6 +37,11 @@ def without_change(text: str) -> str:
     return head
 
 
+def over_in(text: str) -> Iterator[str]:
+    """Yields the clauses of ``text`` that say what is no longer so, without the words that say it."""
+    return (without_change(clause) for clause in told_clauses(text) if _OVER.search(clause))
+
+
 def subject_in(clause: str) -> str | None:
     """Returns the words before the first common verb or verb of change in ``clause``; None without such a verb.
 
@@ -123,6 +128,7 @@ _IT = re.compile(r"\b(?:it|them)\b|它")
 _DENIED = re.compile(r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|未|不(?!再|过)|别|差点", re.I)
 _NONE = re.compile(r"\b(?:no|none|neither|without)\b|无|不过敏", re.IGNORECASE)
 _ANY_MORE = re.compile(r"\bany ?more\b|\bany longer\b|[不没][^了]*了", re.IGNORECASE)
+_OVER = re.compile(r"\b(?:no longer|any ?more|any longer)\b|不再", re.IGNORECASE)
 _ONESELF = re.compile(r"\b(?:i|we|me|us|im|ive)\b(?:'\w+)?|我们|咱们|我|咱")
 _REPORTS = re.compile(
     r"\b(?:heard|hear|think|thought|know|knew|said|says?|told|saw|hope|guess|believe|glad|sorry|sure|that|who)\b"

@@ -117,9 +117,15 @@ def _index() -> tuple[dict[str, Concept], dict[str, str], _Cues, _Cues, list[_Cu
 
 
 _REGISTRY, _ALIASES, _BY_WORD, _BY_CHARACTER, _NEWS = _index()
-# "Moved" is news of the one who moved, and "moved the sofa" is none.
-_WITHOUT_OBJECT = word_set("moved moving relocated relocating")
-_OBJECT = re.compile(r" (?:the|my|our|his|her|their|it|them|this|that|these|those|an?|me|us|you)\b")
+# "Moved" is news of the one who moved, and "moved the sofa" and "moved on" are none. "Quit smoking" leaves no employer.
+_WITHOUT_OBJECT = word_set(
+    "move moved moving relocate relocated relocating quit quitting hired fired retired"
+)
+_OBJECT = re.compile(
+    r" (?:(?:the|my|our|his|her|their|it|them|this|that|these|those|an?|me|us|you|on|forward|ahead|past)\b"
+    r"(?! (?:\w*day|week|weekend|month|year|morning|afternoon|evening|night|spring|summer|autumn|fall|winter)\b)"
+    r"|(?!during|following|starting|beginning)\w+ing\b)"
+)
 _FAVOURITE = re.compile(r"\bfavou?rite (?:kind of |type of |sort of )?([a-z]+)")
 
 
@@ -217,17 +223,20 @@ def concepts_asked(question: str) -> tuple[str, ...]:
     """
     text = unicodedata.normalize("NFKC", question[:2000]).casefold()
     best: dict[str, int] = {}
-    words = set(_WORDS.findall(text.replace("'s", " ").replace("’s", " ").replace("'", "").replace("’", "")))
+    plain = text.replace("'s", " ").replace("’s", " ").replace("'", "").replace("’", "")
+    words = set(_WORDS.findall(plain))
+    if not words.isdisjoint(_WITHOUT_OBJECT):
+        words -= _WITHOUT_OBJECT - {word[0] for word in _without_object(plain)}
     for word in words & _BY_WORD.keys():
         for cue in _BY_WORD[word]:
             if words.issuperset(cue.parts) and cue.weight > best.get(cue.key, 0):
                 best[cue.key] = cue.weight
     if not text.isascii():
-        plain = to_simplified(text)
-        starts = {*plain, *map("".join, pairwise(plain))}
+        simplified = to_simplified(text)
+        starts = {*simplified, *map("".join, pairwise(simplified))}
         for start in starts & _BY_CHARACTER.keys():
             for cue in _BY_CHARACTER[start]:
-                if cue.weight > best.get(cue.key, 0) and all(part in plain for part in cue.parts):
+                if cue.weight > best.get(cue.key, 0) and all(part in simplified for part in cue.parts):
                     best[cue.key] = cue.weight
     if "favo" in text and (named := _FAVOURITE.search(text)) is not None:
         best[canonical_key(f"favourite_{named[1]}")] = 1000
@@ -237,22 +246,30 @@ def concepts_asked(question: str) -> tuple[str, ...]:
 def concepts_changed(text: str) -> dict[str, str]:
     """Returns the concept keys of which ``text`` has a word of news ("quit", "moved", 離職), even without the concept.
 
-    Each key comes with the words before its news. Only the first 2,000 characters count.
+    Each key comes with the words before its news. A verb that has an object is news together with another word of its
+    cue: "quit my job". Only the first 2,000 characters count.
     """
     told = unicodedata.normalize("NFKC", text[:2000]).casefold()
-    places: dict[str, int] = {}
-    for word in _WORDS.finditer(told):
-        if not (word[0] in _WITHOUT_OBJECT and _OBJECT.match(told, word.end())):
-            places.setdefault(word[0], word.start())
+    places = {word[0]: word.start() for word in reversed([*_WORDS.finditer(told)])}
+    alone = {word[0] for word in _without_object(told)}
     simplified = to_simplified(told)
     found: dict[str, str] = {}
     for cue in _NEWS:
         if not cue.parts[0].isascii():
             if (at := simplified.find(cue.parts[0])) >= 0:
                 found.setdefault(cue.key, simplified[:at])
-        elif places.keys() >= set(cue.parts):
+        elif places.keys() >= set(cue.parts) and (len(cue.parts) > 1 or cue.parts[0] in alone):
             found.setdefault(cue.key, told[: min(places[part] for part in cue.parts)])
     return found
+
+
+def _without_object(text: str) -> Iterator[re.Match[str]]:
+    """Yields the words of ``text``, but no verb of :data:`_WITHOUT_OBJECT` that has an object."""
+    return (
+        word
+        for word in _WORDS.finditer(text)
+        if not (word[0] in _WITHOUT_OBJECT and _OBJECT.match(text, word.end()))
+    )
 
 
 def drift(keys: Iterable[str]) -> list[tuple[str, str]]:

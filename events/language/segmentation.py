@@ -21,7 +21,7 @@ import orjson
 
 from events.language.chinese_script import to_simplified
 
-_FORMAT = "words 3"
+_FORMAT = "words 4"
 _PLACE_SUFFIXES = frozenset("市县区镇乡省")
 _TWO_WORDS = {f"{animal}叫" for animal in "狗猫猪鸡鸟鸭蛙"} | {
     "我会",
@@ -33,6 +33,8 @@ _TWO_WORDS = {f"{animal}叫" for animal in "狗猫猪鸡鸟鸭蛙"} | {
     "他用",
 }
 """Entries of the list that are two words each. After 叫 mostly a name follows, as in 我的狗叫豆豆."""
+_CITIES = {"台中": 500, "新北": 500}
+"""Cities of millions with a frequency that holds their characters together. The list has them as rare words."""
 
 
 class Dictionary:
@@ -137,7 +139,7 @@ def load(folders: Sequence[Path]) -> Dictionary:
     for folder in folders:
         with suppress(OSError, ValueError):
             return Dictionary(_decode((folder / name).read_text("utf-8")))
-    words = build(orjson.loads(model.read_bytes())["freq"].items())
+    words = build(orjson.loads(model.read_bytes())["freq"].items()) | _CITIES
     for folder in folders:
         with suppress(OSError):
             _write(folder / name, _encode(words))

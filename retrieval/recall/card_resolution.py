@@ -338,10 +338,16 @@ def _again(naming: Mapping[UUID, set[UUID]], found: Mapping[UUID, Card]) -> dict
     for card, turns in naming.items():
         own = found[card]
         later = [found[turn] for turn in turns if turn in found]
-        told = [turn for turn in later if turn.speaker == own.speaker and turn.said_at > own.said_at]
+        told = [turn for turn in later if _says_again(turn, own)]
         if told:
             again[card] = max(told, key=lambda turn: (turn.said_at, turn.card_id)).card_id
     return again
+
+
+def _says_again(turn: Card, own: Card) -> bool:
+    """True for a later turn of the same speaker. What an assistant says is no word of its user."""
+    by_assistant = [each.provenance == "assistant_stated" for each in (turn, own)]
+    return turn.speaker == own.speaker and turn.said_at > own.said_at and by_assistant[0] is by_assistant[1]
 
 
 async def _asked(

@@ -294,9 +294,9 @@ class Recall:
     async def _ranked(self, found: Found, ask: Ask) -> tuple[Ranking, dict[str, ChannelReport]]:
         """Returns the places, and the reports of the channels and of the reranker."""
         reports = {name: result.report for name, result in found.results.items()}
-        if found.question.overview:
-            return overview(found.cards, found.question, context_layer=ask.context_layer), reports
         asked = asked_for(found, ask)
+        if found.question.overview:
+            return overview(found.cards, found.terms, asked), reports
         candidates = candidates_of(found.evidence, found.cards, found.terms, asked)
         ranking = ranked(candidates, asked, self.model)
         best = [each.card for each in ranking.placed[: self.reranked]]

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from events.language.asking import asking
 from events.language.changes import READ
+from events.language.concepts import concept
 from events.language.terms import analyse, term_keys
 from events.modes.registry import Modes
 from events.types.cards import INJECTED, PASTED
@@ -130,6 +131,11 @@ class Asked:
     def tells_more(self, candidate: Candidate) -> float:
         """Returns how much a card tells beside the words of the question, from 0 to 1."""
         return min(_MORE, len(candidate.terms - self.keys)) / _MORE
+
+    def for_another(self, card: Card) -> bool:
+        """True for a well-known fact when the question asks for other facts only."""
+        asked, key = self.question.concepts, card.concept_key
+        return bool(asked) and key not in asked and concept(key or "") is not None
 
     def value(self, card: Card) -> frozenset[int] | None:
         """Returns the keys of the words of a state's value, or None for another card."""

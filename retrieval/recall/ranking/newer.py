@@ -17,6 +17,7 @@ from events.language.changes import (
     differ,
     doer,
     mends,
+    over_in,
     subject_in,
     tells_of_a_change,
     told_clauses,
@@ -60,8 +61,8 @@ _PRONOUNS = frozenset(
 )
 
 
-def compare(found: Sequence[Candidate], asked: Asked) -> None:
-    """Notes in the best candidates what newer ones do to older ones.
+def compare(found: Sequence[Candidate], asked: Asked, *, most: int = COMPARED) -> None:
+    """Notes in the best candidates, at ``most`` so many, what newer ones do to older ones.
 
     The topic of a card are its words that the question has, or all its words when the question has none of them. The
     topic of a state is its value, too, and its slot, when the question asks for it. Only what one speaker said counts,
@@ -69,7 +70,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     A turn that repeats a value without a word of change refreshes it.
     """
     # Of two cards of one instant, the card that was made later is the later one.
-    own = sorted(found[:COMPARED], key=lambda each: (each.card.said_at, each.card.card_id.int))
+    own = sorted(found[:most], key=lambda each: (each.card.said_at, each.card.card_id.int))
     own = [
         each
         for each in own
@@ -93,6 +94,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             if at > place
             and _may_end(each.card, older.card)
             and _share_a_subject(each.subjects, older.subjects)
+            and not _ends_another(each, older.card, asked)
         ]
         if later:
             _compare_with(later, older, weights, names, asked)
@@ -101,10 +103,12 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             _mend(newer, own[:place], asked)
     known = {each.card_id: each for each in found}
     for turn, successor in asked.over.items():
-        # A turn is over when another card superseded its only fact.
+        # A turn is over when another card superseded its only fact, unless the question asks for its other words.
         if turn in known and successor in known:
-            known[turn].is_ended(known[successor], 1.0, surely=True)
-    _share_among_turns(own)
+            over, new = known[turn], known[successor]
+            if not asked.for_another(new.card) or over.terms & asked.keys <= new.terms:
+                over.is_ended(new, 1.0, surely=True)
+    _share_among_turns(own, asked)
 
 
 def _may_end(newer: Card, older: Card) -> bool:
@@ -140,7 +144,8 @@ def _compare_with(
     listed = card.cardinality == "multi_value"
     one = card.entity == OWNER and not listed
     tie = _matter(card) in _TIES
-    slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
+    of_slots = asked.question.concepts
+    slot = card.concept_key if one and (asked.question.overview or card.concept_key in of_slots) else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
     # A time is in many texts. Without words of the question, the topic is what the time is told of.
@@ -256,11 +261,12 @@ def _may_mean(correction: str, before: Candidate, asked: Asked) -> bool:
     return any(_differ(_values(correction), _values(each)) for each in about)
 
 
-def _share_among_turns(own: Sequence[Candidate]) -> None:
+def _share_among_turns(own: Sequence[Candidate], asked: Asked) -> None:
     """Gives the cards of a turn what surely ends one of them.
 
     Beside other facts of the turn, what has a number holds, because the next weight says nothing of the height. So does
-    a fact of another matter: who leaves an employer lives where they lived, and has the occupation no longer.
+    a fact of another matter: who leaves an employer lives where they lived, and has the occupation no longer. What ends
+    the turn itself ends no well-known fact that the question does not ask for.
     """
     of_turn: dict[str, list[Candidate]] = {}
     for each in own:
@@ -272,6 +278,8 @@ def _share_among_turns(own: Sequence[Candidate]) -> None:
         matters = {_matter(each.card) for each in cards if each.surely and each.card.kind == "state"}
         for each in cards:
             if ended is None or each.surely or (several and _holds_beside(each.card, matters)):
+                continue
+            if not matters and asked.for_another(each.card):
                 continue
             each.is_ended(ended, 1.0, surely=True)
 
@@ -414,6 +422,21 @@ def _changed_of(value: frozenset[int], text: str, user_id: str, *, tie: bool) ->
 def _any_about(doers: Collection[str], fact: frozenset[int], user_id: str) -> bool:
     """True when the speaker does it, or the thing of a fact: "the lease ended". Somebody else's news end no fact."""
     return any(not who or ((keys := _name_keys(who, user_id)) and keys <= fact) for who in doers)
+
+
+@lru_cache(maxsize=8192)
+def _over(text: str, user_id: str) -> Sequence[frozenset[int]]:
+    """Returns the keys of each clause that says what is no longer so."""
+    return [_name_keys(each, user_id) for each in over_in(text)]
+
+
+def _ends_another(newer: Candidate, card: Card, asked: Asked) -> bool:
+    """True when a turn says what is no longer so of another value: "I no longer use the editor VS Code"."""
+    value = asked.value(card)
+    if value is None or value <= newer.terms:
+        return False
+    known = _slot_keys(card, asked.user_id) | asked.keys
+    return any(not told <= known for told in _over(_own_words(newer.card.content), asked.user_id))
 
 
 @lru_cache(maxsize=4096)

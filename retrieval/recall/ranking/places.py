@@ -114,7 +114,7 @@ def ranked(
         and (each.surely or (each.revised > SAME_TOPIC and by.score > each.score))
     }
     kept, same = distinct(sorted(found, key=by_score))
-    places, beside = by_turn(kept)
+    places, beside = by_turn(kept, asked)
     if nearness:
         places = reranked(places, nearness)
     places = below_the_newer(places, beside)
@@ -158,11 +158,13 @@ def _formula(text: str) -> str:
     return _NUMBERED.sub("#", text[:_READ].casefold())
 
 
-def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candidate, list[Candidate]]]:
+def by_turn(
+    ordered: Sequence[Candidate], asked: Asked
+) -> tuple[list[Candidate], dict[Candidate, list[Candidate]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
-    The best-placed card leads. An episode gives the lead to the best card of its turn that says more and has
-    :data:`_YIELDS` of its votes. The lead gets the score of the episode, and the words of the turn stand beside it. A
+    The best-placed card leads. An episode gives the lead to the best card of its turn that says more, has
+    :data:`_YIELDS` of its votes, and is no fact that the question does not ask for. The lead gets the score of the episode, and the words of the turn stand beside it. A
     card joins another when that one shows all turns of the card.
     """
     leader_of: dict[str, Candidate] = {}
@@ -183,7 +185,11 @@ def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candida
     for best, others in groups.items():
         lead = best
         if best.card.episode:
-            near = (each for each in others if each.evidence.votes >= _YIELDS * best.evidence.votes)
+            near = (
+                each
+                for each in others
+                if each.evidence.votes >= _YIELDS * best.evidence.votes and not asked.for_another(each.card)
+            )
             lead = next((each for each in near if _says_more(each, than=best)), best)
         if lead is not best:
             lead.add("the turn's words", best.score - lead.score)

@@ -64,6 +64,14 @@ def test_the_most_important_current_states_of_every_layer_answer(ask: Any) -> No
     assert contents(ask(QUESTIONS[0], as_of=day(0).isoformat())) == ["residence is Porto"]
 
 
+def test_what_newer_words_ended_says_so_and_comes_behind(memory: Memory, ask: Any) -> None:
+    memory.event("I quit my job at Acme", day(8), episode=True, turn_ids=("t-quit",))
+    memory.fold()
+    facts = ask(QUESTIONS[0], k=14)["cards"]
+    assert [each["content"] for each in facts if "perhaps_no_longer" in each] == ["employer is Acme"]
+    assert facts[-1]["content"] == "employer is Acme"
+
+
 def test_kinds_k_layers_and_the_budget_decide_how_many(ask: Any) -> None:
     assert len(contents(ask(QUESTIONS[0], k=2))) == 2
     assert all(card["kind"] == "event" for card in ask(QUESTIONS[0], kinds=["event"])["cards"])

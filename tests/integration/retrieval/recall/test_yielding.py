@@ -56,10 +56,13 @@ def test_words_of_another_project_of_another_user_and_of_a_later_time_end_nothin
     assert first["content"] == second["perhaps_no_longer"]["content"] == "Ines quit, and Tom runs everything"
 
 
-def test_a_turn_that_names_the_answer_again_is_shown_below_it(memory: Memory, recall: Recall) -> None:
+@pytest.mark.parametrize("other", [{"speaker": "Noor"}, {"provenance": "assistant_stated"}])
+def test_a_turn_that_names_the_answer_again_is_shown_below_it(
+    memory: Memory, recall: Recall, other: dict[str, str]
+) -> None:
     told(memory, 1, "Our courier is Velopak")
-    told(memory, 2, "Velopak got too dear, so Brisk brings the parcels", speaker="Noor")
     told(memory, 3, "Velopak got too dear, so Ostra brings the parcels")
+    told(memory, 60, "Velopak got too dear, so Brisk brings the parcels", **other)
     for number in range(4, 40):
         told(memory, number, f"A courier, number {number}")
     memory.fold()

@@ -308,6 +308,23 @@ def test_a_fact_of_another_matter_holds_when_a_fact_of_its_turn_changed() -> Non
     ) == {2: 4, 3: 4, 5: 4}
 
 
+def test_what_ends_a_turn_ends_no_fact_of_it_that_the_question_does_not_ask_for() -> None:
+    turn = {"said_at": EARLIER, "turn_ids": ("t1",)}
+    name = state(1, "Is named Dev", "name", value="Dev", **turn)
+    said = episode(2, "My name is Dev. I live in the old mill", **turn)
+    now = episode(3, "I live in Ghent now", said_at=LATER)
+    assert ended("Where do I live?", name, said, now) == {2: 3}
+    assert order("Where do I live?", said, name, *OTHERS)[0] == 2
+
+
+def test_a_turn_holds_for_a_question_about_other_words_than_those_of_its_fact_that_is_over() -> None:
+    said = episode(1, "I'm vegetarian and allergic to figs", said_at=EARLIER)
+    diet = state(2, "Follows a pescatarian diet", "diet", value="pescatarian", said_at=LATER)
+    over = {said.card_id: diet.card_id}
+    assert rank("Am I allergic to figs?", said, diet, over=over).newer == {}
+    assert rank("What is my diet?", said, diet, over=over).newer == over
+
+
 def test_a_card_that_a_card_of_its_own_place_ended_keeps_the_place() -> None:
     evidence = of_share(1.0, of_best=1.0, inside=False)
     ended = Candidate(card=episode(1, "I moved to Oslo."), evidence=evidence)
