@@ -1,6 +1,8 @@
 """JSON bodies: parsed within bounds, and the base of their models."""
 
+import json
 import re
+from collections import Counter
 
 import orjson
 from pydantic import BaseModel
@@ -25,8 +27,8 @@ class Body(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=True
 def parsed(body: bytes) -> object:
     """Returns the JSON document in ``body``.
 
-    Guarantees at most ``MAX_VALUES`` values, at most ``MAX_DEPTH`` levels, only finite numbers, and only strings that
-    PostgreSQL can store. Raises a 422 problem with the field at fault.
+    Guarantees at most ``MAX_VALUES`` values, at most ``MAX_DEPTH`` levels, only finite numbers, only strings that
+    PostgreSQL can store, and each name once in its object. Raises a 422 problem with the field at fault.
     """
     structure = _STRINGS.sub(b"", body)
     brackets = _BRACKETS.findall(structure)
@@ -44,6 +46,8 @@ def parsed(body: bytes) -> object:
         raise invalid("(body)", f"is not valid JSON in UTF-8: {error}") from None
     if b"\\u0000" in body:
         _refuse_nul(document, "(body)", {})
+    if structure.count(b":") != _names_in(document):  # two readers would read such a document differently
+        _refuse_twice(json.loads(body, object_pairs_hook=tuple), "(body)")
     return document
 
 
@@ -66,3 +70,26 @@ def _refuse_nul(value: object, field: str, where: dict[str, int]) -> None:
     elif isinstance(value, list):
         for index, each in enumerate(value):
             _refuse_nul(each, field, where or {"index": index} if field == "(body)" else where)
+
+
+def _names_in(value: object) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_names_in, value.values()))
+    return sum(map(_names_in, value)) if isinstance(value, list) else 0
+
+
+def _refuse_twice(value: object, field: str) -> None:
+    """Raises a 422 problem for an object with a name twice. Objects are tuples of pairs here."""
+    if isinstance(value, list):
+        for each in value:
+            _refuse_twice(each, field)
+    elif isinstance(value, tuple):
+        found = dict(value)
+        if len(found) != len(value):
+            [(twice, _)] = Counter(name for name, _ in value).most_common(1)
+            path = found.get("path")  # names an operation of a JSON Patch
+            where = {"path": path} if isinstance(path, str) else {}
+            at = f" in the operation at {path[:200]!r}" if isinstance(path, str) else ""
+            raise invalid(field, f"has the name {twice[:100]!r} twice in one object{at}; keep one", **where)
+        for name, each in value:
+            _refuse_twice(each, name)

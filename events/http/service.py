@@ -1,15 +1,17 @@
 """The parts that both HTTP services share: problem documents, the guard before every route, ``/healthz``."""
 
 import logging
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Annotated, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from fastapi import Depends, FastAPI, Query, Request
+from fastapi.dependencies.models import ModelField
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Match
@@ -156,22 +158,24 @@ def install(
 async def _known_parameters(request: Request) -> None:
     """Raises a 422 problem for a query parameter that the route does not have, or that it takes once and gets again.
 
-    A route whose parameters are a model is left to the model, which takes the last of several. The function is async
-    because a dependency that is not costs every request a thread.
+    A model refuses unknown parameters itself. The function is async because a dependency that is not costs every
+    request a thread.
     """
     route = request.scope.get("route")
-    if not request.query_params or not isinstance(route, APIRoute):
-        return
-    known: dict[str, bool] = {}
-    for parameter in route.dependant.query_params:
-        kind = parameter.field_info.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return  # the model refuses unknown parameters itself
-        known[parameter.alias] = any(get_origin(each) is list for each in (kind, *get_args(kind)))
-    for name in request.query_params:
-        if not known.get(name, True) and len(request.query_params.getlist(name)) > 1:
+    if request.query_params and isinstance(route, APIRoute):
+        known, modelled = _fields_of(route.dependant.query_params)
+        check_parameters(request.query_params, known, others=modelled)
+
+
+def check_parameters(given: QueryParams, known: Mapping[str, Any], *, others: bool = False) -> None:
+    """Raises a 422 problem for a parameter that is not ``known``, or that is given twice and is no list.
+
+    ``known`` holds the type of each parameter. With ``others``, unknown parameters are left to somebody else.
+    """
+    for name in given:
+        if name in known and len(given.getlist(name)) > 1 and not _is_list(known[name]):
             raise invalid(name, "is given more than once; give it once")
-        if name not in known:
+        if name not in known and not others:
             raise invalid(
                 name[:100],
                 f"is not a parameter of this route; use {', '.join(sorted(known))}"
@@ -180,18 +184,32 @@ async def _known_parameters(request: Request) -> None:
             )
 
 
+def _is_list(kind: Any) -> bool:
+    return list in (kind, get_origin(kind)) or any(map(_is_list, get_args(kind)))
+
+
+def _fields_of(parameters: Iterable[ModelField]) -> tuple[dict[str, Any], bool]:
+    """Returns the types of the fields of ``parameters`` by their names, and whether a model has them."""
+    fields: dict[str, Any] = {}
+    modelled = False
+    for parameter in parameters:
+        kind = parameter.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            modelled = True
+            fields |= {each.alias or name: each.annotation for name, each in kind.model_fields.items()}
+        else:
+            fields[parameter.alias] = kind
+    return fields, modelled
+
+
 def _known_fields(request: Request) -> dict[object, list[str]]:
     """Returns the fields of the models of a route, by their place: ``body`` or ``query``."""
     route = request.scope.get("route")
     if not isinstance(route, APIRoute):
         return {}
-    found: dict[object, list[str]] = {}
-    for place, parameters in (("body", route.dependant.body_params), ("query", route.dependant.query_params)):
-        for parameter in parameters:
-            kind = parameter.field_info.annotation
-            if isinstance(kind, type) and issubclass(kind, BaseModel):
-                found[place] = [each.alias or name for name, each in kind.model_fields.items()]
-    return found
+    places = (("body", route.dependant.body_params), ("query", route.dependant.query_params))
+    found = {place: _fields_of(parameters) for place, parameters in places}
+    return {place: list(fields) for place, (fields, modelled) in found.items() if modelled}
 
 
 def _no_route(request: Request, path: str) -> Response:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, TypeVar
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import Field, ValidationError
 
 from events.access.principal import Principal
@@ -117,38 +116,6 @@ class RefuseIn(Authored):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class _DuplicateNameError(ValueError):
-    def __init__(self, name: str, path: str | None) -> None:
-        super().__init__(name)
-        self.name = name
-        self.path = path
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        path = found.get("path")
-        raise _DuplicateNameError(twice, path if isinstance(path, str) else None)
-    return found
-
-
-async def refuse_duplicate_names(request: Request) -> None:
-    """Raises a 422 problem for a body with an object that has a name twice. Two readers would read it differently."""
-    try:
-        json.loads(await request.body(), object_pairs_hook=_unique)
-    except _DuplicateNameError as error:
-        where = "" if error.path is None else f" in the operation at {error.path[:200]!r}"
-        raise invalid(
-            "patch",
-            f"has the name {error.name[:100]!r} twice in one object{where}; keep one",
-            path=error.path,
-        ) from None
-    except (ValueError, RecursionError):
-        return  # the body was refused, or will be
-
-
 def memory_router(writer: DocumentWriter) -> APIRouter:
     """Returns the routes of core documents."""
     router = routes_of("memory")
@@ -157,7 +124,6 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         "/v1/memory/{user_id}/events",
         summary="Patch the core document",
         operation_id="patch_memory",
-        dependencies=[Depends(refuse_duplicate_names)],
     )
     def patch(user_id: str, body: PatchIn, sender: Sent, response: Response) -> MemoryChanged:
         sender = _identified(sender, body.id)
@@ -230,7 +196,6 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
         summary="Apply a waiting patch",
-        dependencies=[Depends(refuse_duplicate_names)],
     )
     def approve_patch(
         user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any, Self
 
 import httpx2
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,11 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from events.access.principal import Principal
 from events.http.access import principal_of
 from events.http.errors import ProblemError
+from events.http.service import check_parameters
 from events.platform.settings import Settings
 from retrieval.http.write_service import WriteService
 from retrieval.mcp.memory import Memory
 
 PATHS = ("/mcp/", "/mcp")
+_PARAMETERS = {"user_id": str, "project_id": list, "timezone": str}
 _DUMP = re.compile(rb'"Validation error: (?:[^"\\]|\\.)*"')
 _HERE = "http://localhost"
 
@@ -61,7 +64,11 @@ class McpEndpoint:
         await self._client.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request. Raises a 501 problem where the package of the protocol is not installed."""
+        """Answers one request. Raises a 501 problem where the package of the protocol is not installed.
+
+        Raises a 422 problem for an address with a parameter that the tools do not use.
+        """
+        check_parameters(QueryParams(scope["query_string"]), _PARAMETERS)
         if self._serving is None:
             if find_spec("mcp") is None:
                 raise ProblemError(

@@ -68,7 +68,7 @@ def spaces(size: int) -> Iterator[bytes]:
 TRAPS = (
     b"[" * 100_000, b'{"a":' * 40_000, b"[" * 40 + b"]" * 40, b"9" * 200_000, b'{"k": 1e999}', b"NaN",
     b'"\\ud800"', b"\xff\xfe", b'{"user_id": "a\\u0000b"}', b"{", b"[" + b"{}," * 60_000 + b"{}]", b"-Infinity",
-    b'{"a\\u0000": 1}', b"null", b'"x"', b"[[]]", b"[null]",
+    b'{"a\\u0000": 1}', b"null", b'"x"', b"[[]]", b"[null]", b'{"user_id": "a", "user_id": "b", "text": "Hello."}',
 )  # fmt: skip
 
 
@@ -141,9 +141,22 @@ def test_a_parameter_that_no_route_has_is_refused(stack: Running, service: str) 
         )
 
 
-def test_a_parameter_that_a_route_takes_once_is_refused_when_it_comes_again(stack: Running) -> None:
-    hook = f"{stack.read_url}/v1/hooks/claude-code?user_id=a&timezone=UTC&timezone=Asia/Taipei"
-    refused(WEB.post(hook, json={"hook_event_name": "Stop"}), 422, "timezone")
+@BOTH
+def test_a_parameter_that_a_route_takes_once_is_refused_when_it_comes_again(
+    stack: Running, service: str
+) -> None:
+    for method, path, operation in routes(stack, service):
+        place = url_of(stack, service) + re.sub(r"\{\w+\}", ID, path)
+        for each in operation.get("parameters", []):
+            name, takes_several = each["name"], "array" in str(each["schema"])
+            if method in ("GET", "DELETE") and each["in"] == "query" and not takes_several:
+                refused(WEB.request(method, f"{place}?{name}=a&{name}=b"), 422, name)
+
+
+def test_a_hook_and_the_tools_take_a_parameter_once(stack: Running) -> None:
+    for path in ("hooks/claude-code", "../mcp/"):
+        twice = f"{stack.read_url}/v1/{path}?user_id=a&timezone=UTC&timezone=Asia/Taipei"
+        refused(WEB.post(twice, json={"hook_event_name": "Stop"}), 422, "timezone")
 
 
 # Where it comes from
