@@ -88,7 +88,8 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
 
     The choice, in this order: the given folder; ``CARDLOG_DATABASE_URL`` and ``CARDLOG_REDIS_URL``; the default
     folder; the only instance of this user. When the default folder holds a Cardlog that does not run, no other
-    instance is chosen. Raises :class:`NoInstanceError`.
+    instance is chosen. Settings that name the database of an instance of this user, as ``cardlog env`` prints it, get
+    its owner's URL. Raises :class:`NoInstanceError`.
     """
     if data is not None:
         instance = _read(data / READY_FILE)
@@ -96,11 +97,14 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
             raise NoInstanceError(f"no Cardlog runs on {data}; start one with: cardlog up --data {data}")
         return _with(settings, instance), instance
     if settings.database_url or settings.redis_url:
-        return settings, None
+        database = revealed(settings.database_url)
+        owners = {each.database_url: each.admin_database_url for each in _announced()}
+        owner = settings.admin_database_url or owners.get(database, "")
+        return replace(settings, admin_database_url=owner), None
     instance = _read(data_folder() / READY_FILE)
     if instance is not None and instance.alive:
         return _with(settings, instance), instance
-    running = [found for path in sorted(_registry().glob("*.json")) if (found := _read(path)) and found.alive]
+    running = [found for found in _announced() if found.alive]
     if running and (data_folder() / "lock").exists():
         others = ", ".join(found.data for found in running)
         raise NoInstanceError(
@@ -169,6 +173,10 @@ def authorization(settings: Settings) -> dict[str, str]:
 def _registry() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home) / "cardlog" / "running"
+
+
+def _announced() -> list[Instance]:
+    return [found for path in sorted(_registry().glob("*.json")) if (found := _read(path))]
 
 
 def _read(path: Path) -> Instance | None:

@@ -34,6 +34,12 @@ def test_the_lines_of_env_make_a_shell_use_this_cardlog(stack: Running) -> None:
     assert Path(values["CARDLOG_LOG_KEY_FILE"]).is_file()
 
 
+def test_operators_work_in_such_a_shell_as_in_any_other(stack: Running) -> None:
+    made = in_shell(stack, '"$0" -m deploy.command keys create --name shell --scope read')
+    assert made.returncode == 0, made.stderr
+    assert "CARDLOG_ADMIN_DATABASE_URL" not in in_shell(stack, "env").stdout
+
+
 def test_pushes_from_such_a_shell_become_cards(stack: Running) -> None:
     own = (
         "import os, redis; queue = redis.Redis.from_url(os.environ['CARDLOG_REDIS_URL']); "
