@@ -14,6 +14,8 @@ from events.http.access import Reader, owner_of, require
 from events.http.answering import routes_of
 from events.http.errors import ProblemError
 from events.http.headers import security_headers
+from events.platform.counting import counted
+from events.platform.failures import in_a_line
 from events.platform.settings import Settings
 from events.resources.recall import HookAnswer, HookOutput, Prompt
 from events.types.json_values import JsonObject
@@ -89,18 +91,18 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
                     caller, {**asked, **starts, "query": event.question, "token_budget": settings.hook_tokens}
                 )
         except (TimeoutError, ProblemError) as error:
-            _log_or_raise("context", error)
+            _log_or_raise("context", error, asked)
             return ""
         return prompt.text if knows_something(block.name for block in prompt.blocks) else ""
 
-    async def push(request: Request, turns: list[dict[str, str]]) -> None:
+    async def push(request: Request, turns: list[dict[str, str]], asked: JsonObject) -> None:
         try:
             async with asyncio.timeout(push_within_s):
                 for first in range(0, len(turns), _TURNS_A_PUSH):
                     page = turns[first : first + _TURNS_A_PUSH]
                     await write.send(request, "POST", "/v1/turns", page, within_s=push_within_s)
         except (TimeoutError, ProblemError) as error:
-            _log_or_raise(f"{len(turns)} turns", error)
+            _log_or_raise(counted(len(turns), "turn"), error, asked)
 
     def add(assistant: Assistant, path: str) -> None:
         @router.post(
@@ -131,7 +133,7 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
             turns = event.turns(assistant, user_id=user_id, project_id=project_id[0], timezone=timezone)
             if turns and (caller.may("push") or not event.question):
                 require(caller, "push")
-                await push(request, turns)
+                await push(request, turns, asked)
             if not text:
                 return HookAnswer()
             return HookAnswer(
@@ -147,8 +149,10 @@ def _is_failure(status: int) -> bool:
     return status >= 500 or status == 429
 
 
-def _log_or_raise(what: str, error: TimeoutError | ProblemError) -> None:
+def _log_or_raise(what: str, error: TimeoutError | ProblemError, asked: JsonObject) -> None:
     """Logs a failure of the memory. Raises a problem of the request itself."""
     if isinstance(error, ProblemError) and not _is_failure(error.status):
         raise error
-    logger.warning("a hook goes on without %s: %s", what, error or "late")
+    reason = in_a_line(str(error)) or f"no answer in time ({type(error).__name__})"
+    user, session = (in_a_line(str(asked[name]), 100) for name in ("user_id", "session_id"))
+    logger.warning("a hook of user %s in session %s goes on without %s: %s", user, session, what, reason)

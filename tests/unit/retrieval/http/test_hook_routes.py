@@ -3,9 +3,15 @@
 import asyncio
 
 import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from retrieval.http.hook_routes import PATHS, FailOpen
+from events.http.answering import add_routes
+from events.http.errors import ProblemError
+from events.http.service import install
+from events.platform.settings import Settings
+from retrieval.http.hook_routes import PATHS, FailOpen, hooks_router
 
 
 async def silent(scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,3 +41,25 @@ def test_a_memory_that_is_silent_broken_or_overloaded_gives_an_empty_answer(memo
     asyncio.run(hook({"type": "http", "path": PATHS[0]}, receive, send))
     start, body = sent
     assert (start["status"], body["body"]) == (200, b"{}")
+
+
+class Away:
+    async def send(self, *_: object, **__: object) -> None:
+        raise ProblemError(503, "Away", "the write service is\naway")
+
+
+def test_the_log_says_whose_hook_goes_on_without_what_and_why(caplog: pytest.LogCaptureFixture) -> None:
+    async def late(*_: object) -> None:
+        raise TimeoutError
+
+    app = FastAPI()
+    install(app)
+    add_routes(app, hooks_router(Settings(), late, Away()))  # type: ignore[arg-type]
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Where do I live?"}
+    answer = TestClient(app, base_url="http://localhost").post(f"{PATHS[0]}?user_id=dana", json=event)
+    assert (answer.status_code, answer.content) == (200, b"{}")
+    whose = "a hook of user dana in session s1 goes on without"
+    assert caplog.messages == [
+        f"{whose} context: no answer in time (TimeoutError)",
+        f"{whose} 1 turn: the write service is away",
+    ]
