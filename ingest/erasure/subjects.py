@@ -1,6 +1,6 @@
 """The four things that can be erased: a user, a person, a turn, and old turns."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from events.people.people_log import told_of
+from events.people.person import Person
 from events.platform.database import Connection, statement
 from events.references.declarations import member_stream
 from events.references.owners import is_team, team_owner
@@ -93,13 +94,13 @@ def _by(actor: str, user_id: str) -> bool:
 class Outcome:
     """What was erased, or would be. ``names`` are the names of a person that were looked for.
 
-    ``shared`` are those of them that several people have, with the ids of the people. Only a dry run tells them.
+    ``shared`` are those of them that several people have, with the people by their ids. Only a dry run tells them.
     """
 
     erasure_id: UUID
     users: list[UserErasure] = field(default_factory=list)
     names: tuple[str, ...] = ()
-    shared: dict[str, list[UUID]] = field(default_factory=dict)
+    shared: dict[str, dict[UUID, Person]] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -153,7 +154,7 @@ def erase_person(
     """
     storage_ids, person = _person(connection, names, storage_ids)
     found = set(person.all)
-    shared: dict[str, list[UUID]] = {}
+    shared: dict[str, dict[UUID, Person]] = defaultdict(dict)
 
     def waiting(fields: Fields) -> bool:
         return person.said_in(*map(fields.get, ("text", "speaker", "contact", "metadata")))
@@ -164,7 +165,7 @@ def erase_person(
         if terms.dry_run and selection.events:
             for name, people in told_of(connection, storage_id).people().shared.items():
                 if folded(name) in known.all:
-                    shared[name] = [*shared.get(name, ()), *(each.person_id for each in people)]
+                    shared[name] |= {each.person_id: each for each in people}
         return selection
 
     subject = min(person.all, default=names[0])

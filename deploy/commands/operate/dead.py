@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.options import Answer, Count, Given, Json, OnlyTenant
+from deploy.options import Answer, Count, Given, Json, OnlyTenant, OptionInvalidError
 from deploy.security.audited import audited
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted
@@ -136,11 +136,11 @@ def run_drop(
 def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> Iterable[DeadLetter]:
     """Returns the dead letters that the command line chose. Later dead letters are not included."""
     if everything and ids:
-        raise ValueError("give either ids or --all, not both")
+        raise OptionInvalidError("give either ids or --all, not both")
     if everything:
         return list(letters)
     if not ids:
-        raise ValueError("the ids are missing: give ids as listed by `cardlog dead list`, or --all")
+        raise OptionInvalidError("the ids are missing: give ids as listed by `cardlog dead list`, or --all")
     return [_find(letters, letter_id) for letter_id in ids]
 
 
@@ -156,7 +156,7 @@ def _find(letters: DeadLetters, letter_id: str) -> DeadLetter:
 def _change(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(f"--set {text!r} has no value; write it as FIELD=VALUE")
+        raise OptionInvalidError(f"--set {text!r} has no value; write it as FIELD=VALUE")
     if name not in FIELDS:
         raise ValueError(
             f"--set {text!r}: {name!r} is not a field of a turn; allowed are {', '.join(FIELDS)}"

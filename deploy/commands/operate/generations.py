@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.options import Answer, Given, Json, at_least
+from deploy.options import Answer, Given, Json, OptionInvalidError, at_least
 from events.platform.database import Connection
 from events.platform.projections import ProjectionName
 from projectors.generations.generations import GenerationStatus, list_generations
@@ -34,7 +34,7 @@ def generations(
     """
     if drop is not None:
         if projection is None:
-            raise ValueError("the projection is missing: cardlog generations cards --drop N")
+            raise OptionInvalidError("the projection is missing: cardlog generations cards --drop N")
         drop_generation(connection, projection, drop)
     found = list_generations(connection, projection)
     head = f"{'projection':<12}{'no':>4}  {'status':<10}{'events':>12}{'behind':>10}{'MB':>10}  live since"

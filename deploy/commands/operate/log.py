@@ -23,6 +23,7 @@ from deploy.options import (
     Given,
     Json,
     OnlyTenant,
+    OptionInvalidError,
     Tenant,
     at_least,
     between,
@@ -154,7 +155,7 @@ def _wanted(options: EventFilter) -> dict[str, object]:
             raise ValueError(f"user {options.user!r} is in partition {home}, not in {partition}")
         partition = home
     elif after is not None and partition is None:
-        raise ValueError("--after needs --partition or --user: positions count within a partition")
+        raise OptionInvalidError("--after needs --partition or --user: positions count within a partition")
     if partition is not None and not 0 <= partition < PARTITIONS:
         raise ValueError(f"there is no partition {partition}; use 0 to {PARTITIONS - 1}")
     since = None if options.since is None else instant_of("--since", options.since).astimezone()

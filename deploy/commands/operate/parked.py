@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.options import Answer, Flat, Given, Json, OnlyTenant, wanted_user
+from deploy.options import Answer, Flat, Given, Json, OnlyTenant, OptionInvalidError, wanted_user
 from events.platform.counting import counted
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
@@ -101,7 +101,9 @@ def run_drop(
     kept in log.dropped, and rebuilds also skip the event.
     """
     if all_ == (options.user is not None):
-        raise ValueError("the user is missing: give --user NAME as listed by `cardlog parked list`, or --all")
+        raise OptionInvalidError(
+            "the user is missing: give --user NAME as listed by `cardlog parked list`, or --all"
+        )
     if all_ and not yes:
         listed = run_list(options=options, cardlog=cardlog, connection=connection)
         hint = ["nothing was dropped: add --yes to drop this"] if listed.document else []

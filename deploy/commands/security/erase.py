@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.options import Answer, File, Flat, Given, Json, instant_of
+from deploy.options import Answer, File, Flat, Given, Json, OptionInvalidError, instant_of
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_owner, migrate
@@ -95,19 +95,19 @@ def _named(options: Options) -> bool:
 def _check(options: Options) -> None:
     others = (options.replay, options.verify is not None, options.scrub)
     if not _named(options) and not any(others):
-        raise ValueError("what to erase is missing: give --user, --person, --turn or --before")
+        raise OptionInvalidError("what to erase is missing: give --user, --person, --turn or --before")
     if sum(each is not None for each in (options.person, options.turn, options.before)) > 1:
-        raise ValueError("give one of --person, --turn and --before")
+        raise OptionInvalidError("give one of --person, --turn and --before")
     if options.turn is not None and options.user is None:
-        raise ValueError("--turn needs --user: a turn id is unique only within a user")
+        raise OptionInvalidError("--turn needs --user: a turn id is unique only within a user")
     if options.alias and options.person is None:
-        raise ValueError("--alias needs --person")
+        raise OptionInvalidError("--alias needs --person")
     if options.mode is not None and options.before is None:
-        raise ValueError("--mode needs --before")
+        raise OptionInvalidError("--mode needs --before")
     if options.receipt is not None and (options.derived_only or not options.yes):
-        raise ValueError("--receipt needs --yes, and an erasure with --derived-only has no receipt")
+        raise OptionInvalidError("--receipt needs --yes, and an erasure with --derived-only has no receipt")
     if options.yes and options.dry_run:
-        raise ValueError("give --yes or --dry-run, not both")
+        raise OptionInvalidError("give --yes or --dry-run, not both")
 
 
 def _erase(eraser: Eraser, connection: Connection, options: Options) -> Answer:
@@ -142,8 +142,11 @@ def _erase(eraser: Eraser, connection: Connection, options: Options) -> Answer:
 def _lines(outcome: Outcome, receipt: dict[str, object] | None, options: Options) -> Iterator[str]:
     for name in outcome.names:
         yield f"looked for the name {name}"
-    for name, ids in outcome.shared.items():
-        yield f"{name} is a name of several people; to erase one, give its id: {', '.join(map(str, ids))}"
+    for name, people in outcome.shared.items():
+        yield f"{name} is a name of several people; to erase one, give its id:"
+        for person_id, person in people.items():
+            ties = f" ({', '.join(person.kinship)})" if person.kinship else ""
+            yield f"  {person_id}  {person.name}{ties}"
     for name, number in sorted(outcome.counts.items()):
         yield f"{number:>10} {name}"
     memories = f"in the memory of {counted(len(outcome.users), 'user')}"

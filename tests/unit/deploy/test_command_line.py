@@ -26,7 +26,7 @@ HEAVY = frozenset(_DRIVERS.split())
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Returns the one line that the command prints about words it cannot parse. The exit status is 2."""
     with pytest.raises(SystemExit) as ended:
-        main(words)
+        raise SystemExit(main(words))
     assert ended.value.code == 2
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -285,3 +285,20 @@ def test_the_verbs_say_that_a_user_is_unknown(
         assert "nothing of this name" in capsys.readouterr().err
     assert main(["erase", "--before", "2000-01-01", "--yes"]) == 0
     assert main(["erase", "--user", "ada"]) == 0
+
+
+def test_a_dry_run_tells_the_people_of_a_name_apart(
+    memory: Memory,
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(variable_of("database_url"), memory.settings.database_url)
+    monkeypatch.setenv(variable_of("redis_url"), memory.settings.redis_url)
+    memory.say(
+        connection, "dev", "My brother Alex is a nurse.", "My boss Alex told me that the job is boring."
+    )
+    memory.understand(connection)
+    assert main(["erase", "--person", "Alex", "--user", "dev"]) == 0
+    told = [line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines() if "  Alex" in line]
+    assert sorted(told) == ["Alex (boss)", "Alex (brother)"]
