@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 import jsonschema_rs
 import orjson
 
+from events.http.errors import problem_of
 from events.types.json_values import JsonObject
 from events.types.relations import Predicate
 from events.types.turn_contract import known_zone
@@ -64,10 +65,8 @@ class Tool:
         """Returns the answer. Raises RefusedError, also for arguments that do not fit the schema."""
         fault = next(self._checked.iter_errors(dict(arguments)), None)
         if fault is not None:
-            where = ".".join(map(str, fault.instance_path))
-            choices = getattr(fault.kind, "options", ())
-            reason = f"must be one of {', '.join(choices)}" if choices else fault.message
-            raise RefusedError(f"{where + ': ' if where else ''}{reason[:500]}")
+            problem = problem_of([_told(fault)], {"arguments": list(self.takes)})
+            raise RefusedError(str(problem)[:500], problem.document["field"])
         try:
             return await self.run(memory, arguments)
         except RefusedError as error:
@@ -75,6 +74,25 @@ class Tool:
             if argument is None:
                 raise
             raise RefusedError(f"{argument}: {str(error).removeprefix(f'{error.field}: ')}") from error
+
+
+_TYPES = {"string": "string_type", "integer": "int_type", "boolean": "bool_type", "array": "list_type"}
+
+
+def _told(fault: Any) -> JsonObject:
+    """Returns a fault of the schema as a fault of a model, which HTTP tells of the same mistake."""
+    kind, path = fault.kind, ["arguments", *fault.instance_path]
+    if kind.name == "additionalProperties":
+        return {"type": "extra_forbidden", "loc": [*path, kind.unexpected[0]]}
+    if kind.name == "required":
+        return {"type": "missing", "loc": [*path, kind.property]}
+    if kind.name == "enum":
+        return {"type": "enum", "loc": path, "ctx": {"expected": ", ".join(kind.options)}}
+    if kind.name == "type":
+        return {"type": _TYPES.get(kind.types[0], "dict_type"), "loc": path}
+    bound = {"minimum": ("greater_than_equal", "ge"), "maximum": ("less_than_equal", "le")}
+    type_, name = bound[kind.name]
+    return {"type": type_, "loc": path, "ctx": {name: kind.limit}}
 
 
 async def _remember(memory: Memory, asked: Arguments) -> str:
@@ -97,9 +115,7 @@ async def _remember(memory: Memory, asked: Arguments) -> str:
 
 
 async def _recall(memory: Memory, asked: Arguments) -> str:
-    named = {name: asked.get(name) for name in ("query", "mode", "kinds")} | {
-        "as_of": _instant(asked.get("as_of"))
-    }
+    named = {name: asked.get(name) for name in ("query", "mode", "kinds", "as_of")}
     found = await memory.recall("/v1/recall", k=asked.get("k", 10), **named)
     lines = pages.cards(found["cards"], titles=asked.get("titles", False))
     lines += pages.insights(found.get("insights", ()))
@@ -207,8 +223,9 @@ async def _forget(memory: Memory, asked: Arguments) -> str:
         words = page(
             "turn", pages.pieces(turn["text"]), {}, said=turn["said_at"], by=turn["speaker"] or turn["role"]
         )
+        wrong = "The code in confirm is wrong. " if "confirm" in asked else ""
         return (
-            f"NOT erased yet. Ask the user first: turn {turn_id} and all that was made of it would go for ever. "
+            f"NOT erased yet. {wrong}Ask the user first: turn {turn_id} and all that was made of it would go for ever. "
             f"If the user says yes, call again with confirm={code!r}\n{words}"
         )
     done = await memory.erase("/v1/turns/{}", turn_id)
@@ -239,7 +256,7 @@ _ALWAYS = (
         {
             "query": _TEXT,
             "k": {"type": "integer", "minimum": 1, "maximum": 50},
-            "as_of": _INSTANT,
+            "as_of": {"type": "string", "description": "RFC 3339"},
             "mode": _NAME,
             "kinds": {
                 "type": "array",

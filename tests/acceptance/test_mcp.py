@@ -342,9 +342,22 @@ def test_the_names_of_a_tool_are_no_steps_in_a_path(stack: Running) -> None:
 
 
 def test_a_refusal_names_the_argument_of_the_tool(stack: Running) -> None:
-    assert (
-        Client(stack).failure("timeline", since="tomorrow").startswith("since: is 'tomorrow'; use ISO 8601")
-    )
+    dana = Client(stack)
+    assert dana.failure("timeline", since="tomorrow").startswith("since: is 'tomorrow'; use ISO 8601")
+    assert dana.failure("recall", query="x", as_of="2026-05-08").startswith("as_of: ")
+    for said, arguments in (
+        ("quer: is not a known field; did you mean query?", {"quer": "x"}),
+        ("query: is required", {"k": 3}),
+        ("query: must be a string", {"query": 3}),
+        ("k: must be a whole number", {"query": "x", "k": "few"}),
+        ("k: must be 50 or less", {"query": "x", "k": 51}),
+        ("max_tokens: must be 200 or more", {"query": "x", "max_tokens": 1}),
+        ("titles: must be true or false", {"query": "x", "titles": "no"}),
+        ("kinds: must be a list", {"query": "x", "kinds": "state"}),
+        ("kinds.0: must be one of state, event,", {"query": "x", "kinds": ["secret"]}),
+    ):
+        assert dana.failure("recall", **arguments).startswith(said)
+    assert dana.failure("reference", action="show", args=[]) == "args: must be an object"
 
 
 def test_two_users_and_two_keys_are_apart(stack: Running) -> None:
@@ -420,6 +433,8 @@ def test_wrong_requests_are_refused_before_the_protocol(stack: Running) -> None:
     for method in ("GET", "DELETE", "PUT"):
         answer = WEB.request(method, dana.url, headers=stack.headers)
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    misspelt = Client(stack, user=dana.user).post(listing)
+    assert (misspelt.status_code, misspelt.json()["field"]) == (422, "user")
     short = WEB.post(dana.url.rstrip("/"), content=listing, headers=stack.headers | JSON)
     assert short.status_code == 200
 
@@ -551,7 +566,7 @@ def test_a_session_over_stdio_and_one_over_http_see_the_same(stack: Running) -> 
             [code] = re.findall(r"confirm='(\w+)'", asked.content[0].text)
             assert "I play the cello." in asked.content[0].text
             again: Any = await session.call_tool("forget", {"turn_id": turn, "confirm": "no"})
-            assert again.content[0].text.startswith("NOT erased")
+            assert again.content[0].text.startswith("NOT erased yet. The code in confirm is wrong.")
             still: Any = await session.call_tool("recall", {"query": "which instrument do I play?"})
             assert "cello" in still.content[0].text
             done: Any = await session.call_tool("forget", {"turn_id": turn, "confirm": code})
