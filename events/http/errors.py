@@ -64,7 +64,7 @@ _REASONS = {
     "missing": "is required",
     "extra_forbidden": "is not a known field; leave it out",
     "string_type": "must be a string",
-    "string_too_long": "is longer than {max_length} characters",
+    "string_too_long": "is longer than {max_length} characters; shorten it",
     "string_too_short": "must not be empty",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -83,7 +83,7 @@ _REASONS = {
     "enum": "must be one of {expected}",
     "uuid_type": "must be a UUID",
     "uuid_parsing": "must be a UUID",
-    "list_type": "must be a list",
+    "list_type": "must be a list; put a single value in brackets",
     "too_short": "must have {min_length} or more items",
     "too_long": "must have at most {max_length} items",
     "model_type": "must be an object",
@@ -122,6 +122,8 @@ def reason_of(error: JsonObject) -> str:
 
 def _where_of(location: Sequence[int | str]) -> str:
     """Returns the field at ``location``. The first part of ``location`` is only the place: body, query or path."""
+    place, *names = location
+    # A parameter of a query is written without its number, also when it is repeated.
+    parts = [str(name) for name in names if place != "query" or isinstance(name, str)]
     # For a field of several types pydantic appends the type that it tried.
-    parts = [str(part) for part in location[1:]]
     return ".".join(part for part in parts if part != "str" and "[" not in part) or "(body)"

@@ -127,7 +127,7 @@ def storable(longest: int) -> tuple[AfterValidator, WithJsonSchema]:
         if not text.strip():
             raise ValueError("must not be empty")
         if len(text.encode("utf-8", "surrogatepass")) > longest:
-            raise ValueError(f"is longer than {longest} bytes")
+            raise ValueError(f"is longer than {longest} bytes; shorten it")
         return text_of("", text, lambda _, reason: ValueError(reason))
 
     schema = {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"}

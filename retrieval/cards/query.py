@@ -173,7 +173,8 @@ class ArbitrationsIn(TemporalParams):
 def slice_of(query: SliceIn, now: datetime) -> Slice:
     """Returns the slice of ``query``. The caller adds the conditions that need the tables: names, tags, duplicates.
 
-    Raises a 422 ProblemError, which names the field, for text that cannot be stored and for an instant in the future.
+    Raises a 422 ProblemError, which names the field, for text that cannot be stored, for an instant in the future, and
+    for a range that ends before it begins.
     """
     asked = asked_of(query, now)
     given = query.model_dump(include=set(CONDITIONS), exclude_none=True)
@@ -185,6 +186,15 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
                 text_given(field, text)
+    for axis in (
+        "created",
+        "effective",
+        "superseded",
+        "verified",
+    ):  # what lasted may begin before and end after
+        first, last = given.get(f"{axis}_from"), given.get(f"{axis}_to")
+        if first is not None and last is not None and first > last:
+            raise invalid(f"{axis}_from", f"must not be after {axis}_to")
     if query.about is not None:
         text_given("about", query.about)
     folded: dict[str, Callable[[str], str]] = {

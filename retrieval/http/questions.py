@@ -102,7 +102,7 @@ def ask_of(body: RecallIn) -> Ask:
         for text in texts:
             text_given(field, text)
     if len(query.encode()) > MAX_QUERY_BYTES:
-        raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
+        raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes; shorten it")
     if not query.strip():
         raise invalid("query", "must not be empty")
     if body.mode is not None and body.modes is not None:
