@@ -19,7 +19,9 @@ class Person(Resource):
     merged: list[UUID] = Field(description="ids of people who turned out to be this one")
     since: AwareDatetime = Field(description="the first words that named the person")
     last_mention: AwareDatetime = Field(description="the last words that named the person")
-    mentions: int = Field(description="cards that name the person")
+    mentions: int = Field(
+        description="statements that name the person; the timeline shows those of one card once"
+    )
 
 
 class WrittenPerson(Person):

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 0e53309830d3036fd0a520e69d86dad9f9bff6112576cd0cff6e5714dd97310a
+ * 4921c946b49b14b1fd810beeee9236d089a438f51e8c5ffae3f7b236c43c9418
  */
 
 /** The paths of commands whose body holds the id of the request. */

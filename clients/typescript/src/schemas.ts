@@ -1424,7 +1424,7 @@ export interface components {
              * @description the last words that named the person
              */
             last_mention: string;
-            /** @description cards that name the person */
+            /** @description statements that name the person; the timeline shows those of one card once */
             mentions: number;
             /** @description give the token to wait_for of a recall to find the person there */
             token: string;
@@ -2142,7 +2142,7 @@ export interface components {
              * @description the last words that named the person
              */
             last_mention: string;
-            /** @description cards that name the person */
+            /** @description statements that name the person; the timeline shows those of one card once */
             mentions: number;
             /** @description current states that name the person, the latest first */
             facts: components["schemas"]["Card"][];
@@ -2358,7 +2358,7 @@ export interface components {
              * @description the last words that named the person
              */
             last_mention: string;
-            /** @description cards that name the person */
+            /** @description statements that name the person; the timeline shows those of one card once */
             mentions: number;
         };
         /** @description A card that names a person. ``author`` said it, ``subject`` it is about, ``quoted`` told it to the author. */

@@ -58,7 +58,7 @@ verbs.call(
     Client.card_history, argument("card", UUID, _ID), lines=_told,
 )  # fmt: skip
 verbs.call(
-    "correct", "put a card with the right words in the place of a card", _correct,
+    "correct", "put a right card in the place of a wrong one: cardlog cards correct CARD Milan --user dana", _correct,
     argument("card", UUID, _ID),
     argument("value", str | None, "the right value of a fact, such as Milan", default=None),
     option("content", str, "the right words of the card"),

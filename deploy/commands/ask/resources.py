@@ -11,6 +11,7 @@ from cyclopts import App
 from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, every, option
 from deploy.options import Answer, Count, between
+from events.platform.counting import counted
 from events.types.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ def _person(person: types.Person) -> Iterator[str]:
     ties = f" ({', '.join(person['kinship'])})" if person["kinship"] else ""
     yield (
         f"{person['person_id']}  {', '.join(names)}{ties}  "
-        f"{person['since'][:10]} to {person['last_mention'][:10]}, {person['mentions']} cards"
+        f"{person['since'][:10]} to {person['last_mention'][:10]}, {counted(person['mentions'], 'mention')}"
     )
     for each in person["merged"]:
         yield f"    merged: {each}"
@@ -329,10 +330,10 @@ def _known_person(person: types.KnownPerson) -> Iterator[str]:
         yield f"    {each['content']}"
 
 
-def _timeline(found: types.PersonTimeline) -> Iterator[str]:
-    for each in found["entries"]:
-        quoted = f"{each['quoted']} told: " if each["quoted"] else ""
-        yield f"{each['card']['said_at'][:10]}  {quoted}{each['card']['content']}"
+def _timeline(found: types.PersonTimeline) -> Iterable[str]:
+    """Returns the lines of the entries. Cards with the same words, such as a state and its event, are one line."""
+    told = ((f"{each['quoted']} told: " if each["quoted"] else "", each["card"]) for each in found["entries"])
+    return dict.fromkeys(f"{card['said_at'][:10]}  {quoted}{card['content']}" for quoted, card in told)
 
 
 of_people.call(

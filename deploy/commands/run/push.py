@@ -33,7 +33,8 @@ def push(
 ) -> int:
     """Push turns from JSON lines with the fields of the turn contract.
 
-    A line that breaks the contract is reported and skipped. The other lines are pushed, and the exit status is 1.
+    A line that breaks the contract is reported and skipped. The other lines are pushed, and the exit status is 1. The
+    recorder drops a turn whose turn_id it knows or that was erased, so the turns may be fewer than what was pushed.
     """
     client = connect_redis(cardlog.redis_url, socket_timeout=10)
     key = None if tenant == DEFAULT_TENANT else read_queue_key(cardlog)

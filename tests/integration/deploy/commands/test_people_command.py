@@ -2,9 +2,14 @@
 
 import pytest
 
+from events.platform.database import Connection
 from events.platform.settings import variable_of
+from events.store import log
+from events.types.cards import StateAsserted
 from projectors.cards.projector import CardsProjector
-from tests.support.projectors.folding import fold_live
+from projectors.people import PeopleProjector
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
+from tests.support.retrieval.channels import noted
 from tests.support.verbs import Verb
 
 
@@ -31,3 +36,21 @@ def test_people_are_noted_merged_split_and_told_apart(
     assert "two people" in refused
     assert "Noora" in people("show", whole)[1]
     assert people("timeline", whole)[0] == 0
+
+
+def test_a_timeline_tells_the_same_words_once(
+    database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch, people: Verb
+) -> None:
+    monkeypatch.setenv(variable_of("database_url"), database)
+    words = "My sister Noor works at Acme."
+    job = StateAsserted(
+        content=words, entity="Noor", concept_key="employer", value="Acme", cardinality="single_value", tags=(),
+        origin=ORIGIN, effective_at=NOW,
+    )  # fmt: skip
+    log.append(connection, [event(each, user="ada") for each in (noted(words), job)])
+    fold_live(database)
+    fold_live(database, PeopleProjector())
+    [noor] = people.told("list")["people"]
+    assert "2 mentions" in people("list")[1]
+    assert len(people.told("timeline", noor["person_id"])["entries"]) == 2
+    assert people("timeline", noor["person_id"])[1].count(words) == 1
