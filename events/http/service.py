@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from fastapi import Depends, FastAPI, Query, Request
-from fastapi.dependencies.models import ModelField
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
@@ -188,7 +187,7 @@ def _is_list(kind: Any) -> bool:
     return list in (kind, get_origin(kind)) or any(map(_is_list, get_args(kind)))
 
 
-def _fields_of(parameters: Iterable[ModelField]) -> tuple[dict[str, Any], bool]:
+def _fields_of(parameters: Iterable[Any]) -> tuple[dict[str, Any], bool]:
     """Returns the types of the fields of ``parameters`` by their names, and whether a model has them."""
     fields: dict[str, Any] = {}
     modelled = False

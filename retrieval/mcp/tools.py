@@ -66,7 +66,7 @@ class Tool:
         fault = next(self._checked.iter_errors(dict(arguments)), None)
         if fault is not None:
             problem = problem_of([_told(fault)], {"arguments": list(self.takes)})
-            raise RefusedError(str(problem)[:500], problem.document["field"])
+            raise RefusedError(str(problem)[:500])
         try:
             return await self.run(memory, arguments)
         except RefusedError as error:

@@ -79,7 +79,7 @@ def test_an_erased_user_leaves_no_word_and_the_others_stay(memory: Memory, conne
 def test_a_second_erasure_finds_nothing_and_a_user_who_returns_begins_anew(
     memory: Memory, connection: Connection
 ) -> None:
-    memory.say(connection, "ada", *LIFE)
+    turn_ids = memory.say(connection, "ada", *LIFE)
     memory.understand(connection)
     done = subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     receipt = receipt_of(connection, done.erasure_id)
@@ -96,8 +96,10 @@ def test_a_second_erasure_finds_nothing_and_a_user_who_returns_begins_anew(
     assert (again.users, log.heads(connection)) == ([], heads)
     assert receipt_of(connection, again.erasure_id) is None
     memory.say(connection, "ada", "I live in Montevideo.")
+    memory.say(connection, "ada", LIFE[0], turn_id=turn_ids[0])
     memory.understand(connection)
     assert words_in_tables(connection, "Montevideo")
+    assert words_in_tables(connection, CANARY) == {}, "the ids of erased turns stay taken"
     assert rebuilt_equal(memory)
     assert words_in_tables(connection, "Montevideo")
 
