@@ -250,7 +250,7 @@ SELECT kind, description, schema, initial, declared_at FROM "references".kinds W
  LIMIT %(limit)s)
 UNION ALL
 (SELECT true, e.user_id, e.stream, e.version, e.actor, e.partition, e.position,
-        sealing.readable(e.user_id, e.partition, e.position, e.data), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        {readable e}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
         NULL, NULL, NULL, NULL, e.type, e.event_id, e.schema_version, e.dedupe_key, e.occurred_at, e.recorded_at,
         e.causation_id, e.correlation_id
  FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)

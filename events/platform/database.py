@@ -326,8 +326,12 @@ _TOKEN = re.compile(
 )
 _NAME_LINE = re.compile(r"^--[ \t]*name[ \t]*:(.*)\n", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_EVENT = re.compile(r"\{event ([a-z]+)\}")
-_EVENT_COLUMNS = files("events.platform").joinpath("event_columns.txt").read_text("utf-8").strip()
+_PART = re.compile(r"\{(event|readable) ([a-z]+)\}")
+_EVENT, _READABLE = (
+    files("events.platform").joinpath(name).read_text("utf-8").strip()
+    for name in ("event_columns.txt", "readable.txt")
+)
+_PARTS = {"event": _EVENT.replace("{readable e}", _READABLE), "readable": _READABLE}
 
 
 @cache
@@ -335,7 +339,9 @@ def statements(package: str) -> Mapping[str, str]:
     """Returns the text of each statement in the ``.sql`` files of a package, by name. A name is unique in its package.
 
     A statement begins with the line ``-- name: find_key`` and ends before the next such line. ``{event e}`` stands for
-    the columns of ``log.events e`` that ``log.event_of`` takes. A statement ``find_key`` with ``{live}keys`` reads the
+    the columns of ``log.events e`` that ``log.event_of`` takes. ``{readable e}`` stands for the last of them: the payload
+    as text, and for a sealed payload two further lines, as ``sealing.readable`` returns them. It is no call of that
+    function, which takes six times as long a row. A statement ``find_key`` with ``{live}keys`` reads the
     first table on the search path, and ``live_find_key`` that of the schema with the name of the package. Raises
     ``ValueError`` for a name that is malformed or used twice, and for text without a name.
     """
@@ -351,7 +357,7 @@ def statements(package: str) -> Mapping[str, str]:
                 raise ValueError(f"{file}: {name!r} is no name of a statement: use a-z, 0-9 and _")
             if name in found:
                 raise ValueError(f"{file}: {package} has another statement {name!r}: use another name")
-            whole = _EVENT.sub(lambda event: _EVENT_COLUMNS.replace("e.", f"{event[1]}."), text)
+            whole = _PART.sub(lambda part: _PARTS[part[1]].replace("e.", f"{part[2]}."), text)
             found[name] = whole.replace("{live}", "")
             if "{live}" in whole:
                 found[f"live_{name}"] = whole.replace("{live}", f"{package.rpartition('.')[2]}.")

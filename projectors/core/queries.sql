@@ -105,7 +105,7 @@ FROM folded f LEFT JOIN core.documents d ON d.user_id = %(user_id)s
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type,
        e.schema_version, e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data)
+       {readable e}
 FROM folded f CROSS JOIN LATERAL (
     SELECT * FROM (
         SELECT * FROM log.events WHERE partition = %(partition)s AND position > f.folded ORDER BY position OFFSET 0

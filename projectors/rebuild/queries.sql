@@ -28,7 +28,7 @@ GROUP BY type, schema_version ORDER BY type, schema_version;
 -- the memory.
 SELECT e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key, e.occurred_at,
        e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data)
+       {readable e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position <= %(head)s AND e.type = ANY (%(types)s::text[])
   AND NOT EXISTS (SELECT FROM log.dropped d

@@ -51,10 +51,12 @@ def test_a_statement_ends_where_the_next_name_begins(room: Path) -> None:
 def test_an_event_stands_for_the_columns_that_make_it(room: Path) -> None:
     (room / "queries.sql").write_text("-- name: one\nSELECT {event told} FROM log.events told;\n")
     *columns, data = (f"told.{name}" for name in EVENT_COLUMNS)
-    opened = "sealing.readable(told.user_id,told.partition,told.position,told.data) AS data"
     assert data == "told.data"
-    wanted = f"SELECT {','.join([*columns, opened])} FROM log.events told;"
-    assert statement(room.name, "one").as_string(None).strip() == wanted
+    made = statement(room.name, "one").as_string(None).strip()
+    assert made.startswith(f"SELECT {','.join(columns)},CASE WHEN substr(told.data::text,2,10)=")
+    assert made.endswith(
+        "WHERE keyed.user_id=told.user_id)) ELSE told.data::text END AS data FROM log.events told;"
+    )
 
 
 def test_a_statement_reads_the_tables_of_the_search_path_or_the_live_ones(room: Path) -> None:
