@@ -18,6 +18,8 @@ from projectors.generations.generations import Generation, hold_live, list_gener
 from projectors.generations.projector import Projector
 
 _PACKAGE = "projectors"
+TOMBSTONES = frozenset((SubjectErased.__name__,))
+"""The types of :func:`fold_tombstones`, which concern every projection."""
 
 
 class ForgettingProjection:

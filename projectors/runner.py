@@ -17,6 +17,7 @@ from events.store.batches import (
 from events.store.feed import Feed, LogFeed
 from projectors import parking
 from projectors.backlog import Backlog
+from projectors.forgetting import TOMBSTONES
 from projectors.generations.generations import difference, ensure_live, hold_live, use_schema
 from projectors.generations.projector import Projector, ProjectorBlockedError
 
@@ -102,9 +103,9 @@ class Runner(LogWorker):
                     deferring, limit, projector = True, projector.defer_partitions, deferred
 
             def fold(batches: Batches) -> None:
-                use_schema(connection, self._projector.name)
-                events = [event for _, page in batches for event in page]
-                parking.fold(connection, generation, projector, events)
+                if events := [event for page in batches for event in page.events]:
+                    use_schema(connection, self._projector.name)
+                    parking.fold(connection, generation, projector, events)
 
             result = handle_batch(
                 connection,
@@ -112,6 +113,7 @@ class Runner(LogWorker):
                 self._feed,
                 fold,
                 events=self._settings.batch_events,
+                types=projector.types | TOMBSTONES,
                 partitions=min(limit, partitions),
             )
         # Events of a deferred fold count as done when their vectors exist.

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from events.platform.database import Connection
-from events.store.checkpoints import Claim, Processor, past, reached_heads, read_claimed
+from events.store.checkpoints import Claim, Page, Processor, past, read_claimed
 from events.store.feed import Feed
-from events.types.envelope import PARTITIONS, Event
+from events.types.envelope import PARTITIONS
 
-Batches = Sequence[tuple[Claim, list[Event]]]
+Batches = Sequence[Page]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ def handle_batch(
     work: Callable[[Batches], object],
     *,
     events: int,
+    types: Collection[str] | None = None,
     partitions: int | None = None,
     admit: Callable[[list[Claim]], list[Claim]] = lambda claims: claims,
     own: Mapping[int, Collection[int]] | None = None,
@@ -65,10 +66,10 @@ def handle_batch(
     """Claims partitions, reads their next events, calls ``work`` with them and moves the checkpoints past them.
 
     Everything happens in the transaction of the caller: the work and the checkpoints commit together or not at all.
-    ``work`` gets at most ``events`` events of each partition, in order and without a gap. ``partitions`` limits the
-    claims. ``admit`` may leave claims out. ``work`` may fill ``own`` with the positions, by partition, of what it
-    appended and need not read: the checkpoints move past these, too. Returns ``passed`` and ``more`` of
-    the round.
+    ``work`` gets the events of ``types`` among the next ``events`` of each partition, in order; None means all types.
+    ``partitions`` limits the claims. ``admit`` may leave claims out. ``work`` may fill ``own`` with the positions, by
+    partition, of what it appended and need not read: the checkpoints move past these, too. Returns ``passed`` and
+    ``more`` of the round.
 
     Raises :class:`CheckpointMovedError`, :class:`events.store.checkpoints.LogHoleError` and what ``work`` raises.
     """
@@ -77,12 +78,10 @@ def handle_batch(
     )
     if not claims or not (claims := admit(claims)):
         return RoundResult()
-    batches = read_claimed(connection, claims, limit=events)
+    batches = read_claimed(connection, claims, limit=events, types=types)
     work(batches)
-    moves = [
-        (claim, past(page[-1].position, (own or {}).get(claim.partition, ()))) for claim, page in batches
-    ]
+    moves = [(page.claim, past(page.last, (own or {}).get(page.claim.partition, ()))) for page in batches]
     processor.advance(connection, moves)
     # A batch that reached every head leaves nothing to find. New events are announced.
-    more = len(claims) == partitions or not reached_heads(batches)
+    more = len(claims) == partitions or any(page.last < page.claim.head for page in batches)
     return RoundResult(passed=sum(position - claim.position for claim, position in moves), more=more)

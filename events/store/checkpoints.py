@@ -5,10 +5,11 @@ together or not at all.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from events.platform.database import Connection, rows_of, statement, tuples_of
 from events.store.log import event_if_readable
+from events.types.codec import known_types
 from events.types.envelope import Event
 
 
@@ -27,6 +28,15 @@ class Claim:
     partition: int
     position: int
     head: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The events of a claim up to the position ``last``, in order, as far as their types concern the reader."""
+
+    claim: Claim
+    last: int
+    events: list[Event] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +103,13 @@ def past(position: int, appended: Collection[int]) -> int:
     return position
 
 
-def reached_heads(batches: Sequence[tuple[Claim, Sequence[Event]]]) -> bool:
-    """True when the events of each claim reach the head of the claim. Later events are announced."""
-    return all(events and events[-1].position >= claim.head for claim, events in batches)
-
-
 def read_claimed(
-    connection: Connection, claims: Sequence[Claim], *, limit: int
-) -> list[tuple[Claim, list[Event]]]:
+    connection: Connection, claims: Sequence[Claim], *, limit: int, types: Collection[str] | None = None
+) -> list[Page]:
     """Returns the next events, at most ``limit`` of each claimed partition, in order, also unreadable ones.
+
+    ``types`` are those that concern the reader; None means all. Events of other types are passed and not read, but for
+    types that this build does not know.
 
     Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position.
     """
@@ -113,26 +121,27 @@ def read_claimed(
             "positions": [claim.position for claim in claims],
             "heads": [claim.head for claim in claims],
             "limit": limit,
+            "passed": [] if types is None else sorted(known_types().keys() - types),
         },
     )
-    batches: dict[int, list[Event]] = {claim.partition: [] for claim in claims}
+    by_partition = {claim.partition: claim for claim in claims}
+    pages: dict[int, Page] = {}
     for row in rows:
-        batches[row["partition"]].append(event_if_readable(row))
-    for claim in claims:
-        check_contiguous(claim, batches[claim.partition])
-    return [(claim, batches[claim.partition]) for claim in claims]
+        claim, last, missing = by_partition[row.pop("claimed")], row.pop("last"), row.pop("missing")
+        if claim.partition not in pages:
+            _check(claim, last, missing)
+            pages[claim.partition] = Page(claim, last)
+        if row["position"] is not None:
+            pages[claim.partition].events.append(event_if_readable(row))
+    return list(pages.values())
 
 
-def check_contiguous(claim: Claim, events: Sequence[Event]) -> None:
-    """Raises :class:`LogHoleError` unless the positions of ``events`` are claim.position + 1, + 2, …, and not empty."""
-    if not events:
+def _check(claim: Claim, last: int | None, missing: int | None) -> None:
+    """Raises :class:`LogHoleError` when there is no ``last`` position, or when one is ``missing`` before it."""
+    if last is None:
         raise LogHoleError(
             f"partition {claim.partition} claims position {claim.head} but holds nothing after {claim.position}; "
             "run `cardlog log verify`"
         )
-    for expected, event in enumerate(events, claim.position + 1):
-        if event.position != expected:
-            raise LogHoleError(
-                f"partition {claim.partition} has no position {expected} (next is {event.position}); "
-                "run `cardlog log verify`"
-            )
+    if missing is not None:
+        raise LogHoleError(f"partition {claim.partition} has no position {missing}; run `cardlog log verify`")

@@ -181,16 +181,26 @@ LIMIT %(limit)s
 FOR NO KEY UPDATE OF c SKIP LOCKED;
 
 -- name: read_claimed
-SELECT e.*
+-- The next events of partitions, without those of types that are passed: most payloads concern no reader but one. A
+-- partition without other events has a row, too, with the last position and the first that is missing.
+SELECT c.partition AS claimed, n.last, n.missing, e.*
 FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[], %(heads)s::bigint[]) AS c(partition, position, head)
 CROSS JOIN LATERAL (
+    SELECT max(position) AS last, min(expected) FILTER (WHERE position <> expected) AS missing FROM (
+        SELECT l.position, c.position + row_number() OVER (ORDER BY l.position) AS expected
+        FROM log.events l
+        WHERE l.partition = c.partition AND l.position > c.position AND l.position <= c.head
+        ORDER BY l.position
+        LIMIT %(limit)s
+    ) next
+) n
+LEFT JOIN LATERAL (
     SELECT {event e}
     FROM log.events e
-    WHERE e.partition = c.partition AND e.position > c.position AND e.position <= c.head
-    ORDER BY e.position
-    LIMIT %(limit)s
-) e
-ORDER BY e.partition, e.position;
+    WHERE e.partition = c.partition AND e.position > c.position AND e.position <= n.last
+      AND e.type <> ALL (%(passed)s::text[])
+) e ON true
+ORDER BY c.partition, e.position;
 
 -- name: row_security
 -- True when a policy applies to this role, and the columns that a row brings.

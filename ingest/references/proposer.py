@@ -24,6 +24,7 @@ from ingest.references.retractions import propose_retractions
 logger = logging.getLogger(__name__)
 
 PROCESSOR = Processor("proposer")
+TURN = TurnRecorded.__name__
 
 
 class Proposer(LogWorker):
@@ -35,7 +36,7 @@ class Proposer(LogWorker):
     """
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
-        feed, linger_s = LogFeed({TurnRecorded.__name__}), max(UNHURRIED_S, settings.linger_ms / 1000)
+        feed, linger_s = LogFeed({TURN}), max(UNHURRIED_S, settings.linger_ms / 1000)
         super().__init__(settings, stopping, PROCESSOR.name, worker, feed, linger_s=linger_s)
 
     def prepare(self, connection: Connection) -> bool:
@@ -48,12 +49,14 @@ class Proposer(LogWorker):
 
         def work(batches: Batches) -> None:
             nonlocal made
-            for _, page in batches:
-                for event in page:
+            for page in batches:
+                for event in page.events:
                     made += self._propose(connection, event)
 
         with connection.transaction():
-            result = handle_batch(connection, PROCESSOR, self._feed, work, events=self._settings.batch_events)
+            result = handle_batch(
+                connection, PROCESSOR, self._feed, work, events=self._settings.batch_events, types={TURN}
+            )
         if made:
             announce(connection)
         return result

@@ -81,7 +81,12 @@ class Webhooks(LogWorker):
         """Notes the messages of new events, sends what is due, and notes what was delivered."""
         with connection.transaction():
             read = handle_batch(
-                connection, PROCESSOR, self._feed, lambda batches: _note(connection, batches), events=_EVENTS
+                connection,
+                PROCESSOR,
+                self._feed,
+                lambda batches: _note(connection, batches),
+                events=_EVENTS,
+                types=(),
             )
         # A message whose end is noted in this round leaves its place to one that is due already.
         busy = self._send(connection) or bool(self._sent)
@@ -143,22 +148,22 @@ class Webhooks(LogWorker):
 
 
 def _note(connection: Connection, batches: Batches) -> None:
-    """Adds a message for each event and each webhook of its user that asks for its type."""
-    events = [event for _, page in batches for event in page if not isinstance(event.payload, Erased)]
-    values = {
-        "partitions": sorted({event.partition for event in events}),
-        "users": sorted({event.user_id for event in events}),
+    """Adds a message for each event and each webhook of its user that asks for its type. No payload is read."""
+    passed = {
+        "partitions": [page.claim.partition for page in batches],
+        "after": [page.claim.position for page in batches],
+        "last": [page.last for page in batches],
         "stream": STREAM,
     }
-    users = {user for (user,) in tuples_of(connection, statement(_PACKAGE, "users_with_webhooks"), values)}
-    if not users:
+    events = tuples_of(connection, statement(_PACKAGE, "events_of_webhooks"), passed)
+    if not events:
         return
-    webhooks = webhooks_of(connection, users)
+    webhooks = webhooks_of(connection, {user for user, *_ in events})
     due = [
-        (event.user_id, webhook.webhook_id, event.partition, event.position)
-        for event in events
-        for webhook in webhooks.get(event.user_id, {}).values()
-        if event.type in webhook.types and event.position > webhook.position
+        (user, webhook.webhook_id, partition, position)
+        for user, partition, position, kind in events
+        for webhook in webhooks.get(user, {}).values()
+        if kind in webhook.types and position > webhook.position
     ]
     if due:
         columns = dict(

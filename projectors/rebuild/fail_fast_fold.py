@@ -8,7 +8,7 @@ from events.store.checkpoints import Claim, read_claimed
 from events.store.log import Unreadable, reason_of, unerased
 from events.types.envelope import Event
 from projectors import parking
-from projectors.forgetting import fold_tombstones
+from projectors.forgetting import TOMBSTONES, fold_tombstones
 from projectors.generations.generations import Generation, use_schema
 from projectors.generations.projector import Projector
 
@@ -85,8 +85,8 @@ def step(
             claims = [Claim(c.partition, c.position, min(c.head, until[c.partition])) for c in claims]
         if not claims:
             return 0
-        batches = read_claimed(connection, claims, limit=limit)
-        events = [event for _, batch in batches for event in batch]
+        batches = read_claimed(connection, claims, limit=limit, types=projector.types | TOMBSTONES)
+        events = [event for page in batches for event in page.events]
         use_schema(connection, schema)
         if park:
             parking.fold(connection, generation, projector, events, schema)
@@ -98,8 +98,8 @@ def step(
                 projector,
                 [event for event in events if (event.partition, event.position) not in dropped],
             )
-        generation.processor.advance(connection, [(claim, batch[-1].position) for claim, batch in batches])
-    return len(events)
+        generation.processor.advance(connection, [(page.claim, page.last) for page in batches])
+    return sum(page.last - page.claim.position for page in batches)
 
 
 def _dropped(connection: Connection, projection: str) -> set[tuple[int, int]]:

@@ -92,16 +92,16 @@ class PartitionAssignment:
                 self._give_back(connection, partition)
         ready += self._resume(connection, now, open_turns)
         if claims:
-            for claim, page in read_claimed(connection, claims, limit=self._settings.batch_events):
-                window = self._windows[claim.partition]
+            for page in read_claimed(connection, claims, limit=self._settings.batch_events, types={TURN}):
+                window = self._windows[page.claim.partition]
                 most = _user_limit(sum(each.turns for each in self._windows.values()))
-                for event in page:
+                for event in page.events:
                     unreadable = event.type == TURN and isinstance(event.payload, Unreadable)
                     if unreadable or isinstance(event.payload, TurnRecorded):
                         outcome = self._unreadable(event, event.payload) if unreadable else None
                         ready += window.see(event, now, most, outcome)
-                window.seen = page[-1].position
-                more |= window.seen < claim.head
+                window.seen = page.last
+                more |= window.seen < page.claim.head
         for window in self._windows.values():
             ready += window.due(now)
         return ready, more

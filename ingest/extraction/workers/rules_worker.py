@@ -110,14 +110,13 @@ class ExtractorWorker(LogWorker):
         def extract(batches: Batches) -> None:
             events = [
                 event
-                for claim, page in batches
-                for event in page
-                if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
+                for page in batches
+                for event in page.events
+                if event.type == TURN and event.position not in self._read_before.get(event.partition, ())
             ]
             appended.extend(self._appended(connection, list(self._results(connection, events)), own))
             left.update(
-                (claim.partition, past(page[-1].position, own.get(claim.partition, ())))
-                for claim, page in batches
+                (page.claim.partition, past(page.last, own.get(page.claim.partition, ()))) for page in batches
             )
 
         try:
@@ -128,6 +127,7 @@ class ExtractorWorker(LogWorker):
                     self._feed,
                     extract,
                     events=self._settings.batch_events,
+                    types={TURN},
                     partitions=partitions,
                     admit=lambda claims: self._owned(connection, claims),
                     own=own,

@@ -99,8 +99,8 @@ class Reader:
             head = log.heads(self.connection)[partition]
             if head:
                 claim = Claim(partition, 0, head)
-                [(_, page)] = read_claimed(self.connection, [claim], limit=head)
-                found += [event for event in page if event.user_id in users]
+                [page] = read_claimed(self.connection, [claim], limit=head)
+                found += [event for event in page.events if event.user_id in users]
         return found
 
     def payloads(self, kind: type[T], *users: str) -> list[T]:

@@ -63,7 +63,7 @@ class Copying(LogWorker):
             with connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO copies VALUES (%s)",
-                    [(event.event_id,) for _, page in batches for event in page],
+                    [(event.event_id,) for page in batches for event in page.events],
                 )
             self.within(self, connection)
 

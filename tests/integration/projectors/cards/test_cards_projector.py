@@ -48,11 +48,11 @@ def test_a_stale_checkpoint_is_refused_and_nothing_of_the_batch_stays(
     stale = Claim(partition, 2, 4)
     connection.execute("DELETE FROM cards.cards WHERE content = 'note 2'")  # or its key would refuse it first
     with pytest.raises(CheckpointMovedError), connection.transaction():  # noqa: PT012
-        [(_, events)] = read_claimed(connection, [stale], limit=10)
+        [page] = read_claimed(connection, [stale], limit=10)
         use_schema(connection, "cards")
-        projector.project(connection, events)
+        projector.project(connection, page.events)
         assert count(connection, "cards") == 4
-        generation.processor.advance(connection, [(stale, events[-1].position)])
+        generation.processor.advance(connection, [(stale, page.last)])
     assert count(connection, "cards.cards") == 2
     assert generation.processor.positions(connection)[partition] == 3
     assert before["cards"].rows == 3

@@ -46,9 +46,9 @@ class Stream:
             if not claims:
                 return 0
             batches = read_claimed(self.connection, claims, limit=limit)
-            self.processor.advance(self.connection, [(claim, page[-1].position) for claim, page in batches])
-        self.read += [event for _, page in batches for event in page]
-        return sum(len(page) for _, page in batches)
+            self.processor.advance(self.connection, [(page.claim, page.last) for page in batches])
+        self.read += [event for page in batches for event in page.events]
+        return sum(len(page.events) for page in batches)
 
     def drain(self) -> None:
         while self.step():
