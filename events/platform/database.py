@@ -339,10 +339,10 @@ def statements(package: str) -> Mapping[str, str]:
     """Returns the text of each statement in the ``.sql`` files of a package, by name. A name is unique in its package.
 
     A statement begins with the line ``-- name: find_key`` and ends before the next such line. ``{event e}`` stands for
-    the columns of ``log.events e`` that ``log.event_of`` takes. ``{readable e}`` stands for the last of them, the payload
-    as ``sealing.readable`` returns it, without the cost of a function for each row. A statement ``find_key`` with
-    ``{live}keys`` reads the first table on the search path, and ``live_find_key`` that of the schema with the name of the
-    package. Raises ``ValueError`` for a name that is malformed or used twice, and for text without a name.
+    the columns of ``log.events e`` that ``log.event_of`` takes. ``{readable e}`` stands for the last of them, the
+    payload as ``sealing.readable`` returns it, without the cost of a function for each row. A statement ``find_key``
+    with ``{live}keys`` reads the first table on the search path, and ``live_find_key`` that of the schema with the name
+    of the package. Raises ``ValueError`` for a name that is malformed or used twice, and for text without a name.
     """
     found: dict[str, str] = {}
     for file in sorted(files(package).iterdir(), key=lambda item: item.name):
