@@ -92,7 +92,7 @@ class Runner(LogWorker):
         )
 
     def _fold(self, connection: Connection) -> RoundResult:
-        projector, limit, deferring = self._projector, self._projector.batch_partitions, False
+        projector, deferring = self._projector, False
         with self._limit as partitions, connection.transaction():
             generation = hold_live(connection, self._projector.name)
             if generation is None:
@@ -100,7 +100,7 @@ class Runner(LogWorker):
             if (deferred := projector.deferred) is not None:
                 progress = generation.processor.progress(connection).values()
                 if sum(head - position for position, head in progress) > projector.defer_above:
-                    deferring, limit, projector = True, projector.defer_partitions, deferred
+                    deferring, projector = True, deferred
 
             def fold(batches: Batches) -> None:
                 if events := [event for page in batches for event in page.events]:
@@ -114,7 +114,7 @@ class Runner(LogWorker):
                 fold,
                 events=self._settings.batch_events,
                 types=projector.types | TOMBSTONES,
-                partitions=min(limit, partitions),
+                partitions=partitions,
             )
         # Events of a deferred fold count as done when their vectors exist.
         return replace(result, done=0) if deferring else result

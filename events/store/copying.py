@@ -1,15 +1,18 @@
 """Copies rows into a table. PostgreSQL refuses COPY into a table with row-level security; such rows take a detour."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composed, Identifier
 
 from events.platform.database import Connection, statement
 
 _PACKAGE = "events.store"
+_FEW = 100  # rows
+_MOST_BYTES = 256 * 1024  # of a temporary table that rows were deleted from
 
 
 @contextmanager
@@ -22,26 +25,34 @@ def copying(
 
     When a policy applies to this role, the rows go into a temporary table first, and then by INSERT into ``table``.
     """
+    staged = f"staged_{table.rpartition('.')[2]}"
     with connection.cursor(row_factory=tuple_row) as cursor:
-        found = cursor.execute(statement(_PACKAGE, "row_security"), {"table": table}).fetchone()
+        asked = {"table": table, "staged": f"pg_temp.{staged}"}
+        found = cursor.execute(statement(_PACKAGE, "row_security"), asked).fetchone()
         assert found is not None, "a COPY names a table that exists"
-        protected, present = found
+        protected, present, size = found
         into, wanted = Identifier(*table.split(".")), _listed(columns)
         if not protected:
             with cursor.copy(copy.format(into=into, columns=wanted)) as copied:
                 yield copied
             return
-        names = {
-            "into": into,
-            "staged": Identifier(f"staged_{table.rpartition('.')[2]}"),
-            "columns": _listed(present),
-        }
-        with connection.transaction():
-            cursor.execute(statement(_PACKAGE, "create_staged").format(**names))
+        names = {"into": into, "staged": Identifier(staged), "columns": _listed(present)}
+        with _within(connection):
+            if size is None:
+                cursor.execute(statement(_PACKAGE, "create_staged").format(**names))
             with cursor.copy(copy.format(into=names["staged"], columns=wanted)) as copied:
                 yield copied
-            cursor.execute(statement(_PACKAGE, "move_staged").format(**names))
-            cursor.execute(statement(_PACKAGE, "empty_staged").format(**names))
+            if cursor.rowcount <= _FEW and (size or 0) <= _MOST_BYTES:
+                cursor.execute(statement(_PACKAGE, "move_few_staged").format(**names))
+            else:
+                cursor.execute(statement(_PACKAGE, "move_staged").format(**names))
+                cursor.execute(statement(_PACKAGE, "empty_staged").format(**names))
+
+
+def _within(connection: Connection) -> AbstractContextManager[object]:
+    """Returns the transaction of the caller, or a new one."""
+    idle = connection.info.transaction_status == TransactionStatus.IDLE
+    return connection.transaction() if idle else nullcontext()
 
 
 def _listed(columns: Sequence[str]) -> Composed:

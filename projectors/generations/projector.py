@@ -47,8 +47,8 @@ class Projector(ABC):
     ``project`` and ``load`` leave the same rows, whatever the batches are.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector may defer the slow part of its work, so that its checkpoint keeps up with the log. When the lag is above
-    ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at a time. When all
-    deferred work is settled, the rows are the same as after ``project``.
+    ``defer_above`` events, ``deferred`` folds in its place. When all deferred work is settled, the rows are the same as
+    after ``project``. A batch of a rebuild has at most ``batch_partitions`` partitions.
     A projector must be picklable, because the processes of a rebuild receive it that way.
     """
 
@@ -60,7 +60,6 @@ class Projector(ABC):
     at_once = AT_ONCE
     rest_s = 0.0
     defer_above = 0
-    defer_partitions = 64
 
     def steps(self, kind: StepKind) -> list[sql.SQL]:
         """Returns the scripts of a kind, in the order of the file."""

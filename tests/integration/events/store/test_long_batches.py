@@ -15,6 +15,8 @@ from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from projectors.cards.projector import CardsProjector
 from projectors.runner import Runner
 from tests.support.events.turns import recorded, turn
+from tests.support.projectors.folding import event
+from tests.support.retrieval.channels import noted
 
 USERS = 40
 MOST = 3
@@ -81,10 +83,10 @@ def test_a_projector_whose_batch_is_too_long_folds_every_event(database: str, co
 
     class Watched(CardsProjector):
         def project(self, connection: psycopg.Connection[object], events: Sequence[Event]) -> None:
-            server.allows([event.user_id for event in events])
+            server.allows([each.user_id for each in events])
             super().project(connection, events)
 
-    tell(connection)
+    log.append(connection, [event(noted("We moved to Oslo"), user=f"user {n}") for n in range(USERS)])
     settings = replace(Settings(), database_url=database)
     Runner(settings, Watched(), lambda: behind(connection, "cards") == 0 or server.ended > USERS).run()
     assert behind(connection, "cards") == 0
