@@ -55,15 +55,21 @@ ORDER BY e.version DESC
 LIMIT %(limit)s;
 
 -- name: preceding_turns
+-- The turns of sessions below a version and above the version that is known, and the erasures above a position.
 SELECT first.ordinal, {event e}
-FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(streams)s::text[], %(versions)s::bigint[])
-     WITH ORDINALITY AS first(partition, user_id, stream, version, ordinal)
+FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(streams)s::text[], %(versions)s::bigint[],
+            %(known)s::bigint[], %(positions)s::bigint[])
+     WITH ORDINALITY AS first(partition, user_id, stream, version, known, position, ordinal)
 CROSS JOIN LATERAL (
+    (SELECT * FROM log.events e
+     WHERE e.partition = first.partition AND e.user_id = first.user_id AND e.stream = first.stream
+       AND e.version < first.version AND e.version > first.known
+     ORDER BY e.version DESC
+     LIMIT %(limit)s)
+    UNION ALL
     SELECT * FROM log.events e
-    WHERE e.partition = first.partition AND e.user_id = first.user_id AND e.stream = first.stream
-      AND e.version < first.version
-    ORDER BY e.version DESC
-    LIMIT %(limit)s
+    WHERE e.partition = first.partition AND e.user_id = first.user_id AND e.stream = %(tombstones)s::text
+      AND e.position > first.position
 ) e
 ORDER BY first.ordinal, e.version;
 

@@ -25,7 +25,13 @@ from events.store.log import Unreadable
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
-from ingest.extraction.conversation import CONTEXT_TURNS, mode_contexts, preceding, recorded
+from ingest.extraction.conversation import (
+    CONTEXT_TURNS,
+    RecentTurns,
+    mode_contexts,
+    preceding,
+    recorded,
+)
 from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.extraction_events import (
     STAGE,
@@ -92,6 +98,7 @@ class ExtractorWorker(LogWorker):
         self._extractor = extractor
         # The position where this worker left each partition, and the turns above it that are extracted already.
         self._memory = KnownMemory()
+        self._recent = RecentTurns()
         self._limit = BatchLimit()
         self._left: dict[int, int] = {}
         self._read_before: dict[int, frozenset[int]] = {}
@@ -175,7 +182,7 @@ class ExtractorWorker(LogWorker):
         def read_context(wanted: Sequence[tuple[str, str]]) -> None:
             firsts = [sessions[session][0] for session in wanted]
             with connection.transaction():
-                found = preceding(connection, firsts)
+                found = preceding(connection, firsts, self._recent)
                 modes = mode_contexts(connection, firsts, self._modes)
             contexts.update(zip(wanted, zip(found, modes, strict=True), strict=True))
 
@@ -184,6 +191,7 @@ class ExtractorWorker(LogWorker):
                 yield self._given_up(event, culprit.error)
         made: dict[str, list[NewEvent]] = {}
         for session, turns in sessions.items():
+            self._recent.keep(contexts[session][0], turns)
             for result in self._extract(turns, *contexts[session]):
                 found = self._linked(connection, result, made.get(session[0], ()))
                 made.setdefault(session[0], []).extend(found.events)
