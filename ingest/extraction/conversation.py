@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from cachetools import LRUCache
 
@@ -38,12 +39,10 @@ class _Recent:
     version: int
     position: int
     turns: tuple[RecordedTurn, ...]
-
-    def size(self) -> int:
-        return sum(_TURN_BYTES + len(each.turn.text) for each in self.turns)
+    size: int
 
 
-_UNKNOWN = _Recent(0, _NEVER, ())
+_UNKNOWN = _Recent(0, _NEVER, (), 0)
 
 
 class RecentTurns:
@@ -53,7 +52,7 @@ class RecentTurns:
     """
 
     def __init__(self) -> None:
-        self._sessions: LRUCache[Session, _Recent] = LRUCache(_MOST_BYTES, getsizeof=_Recent.size)
+        self._sessions: LRUCache[Session, _Recent] = LRUCache(_MOST_BYTES, getsizeof=attrgetter("size"))
 
     def of(self, first: Event) -> _Recent:
         found = self._sessions.get((first.user_id, first.stream), _UNKNOWN)
@@ -66,9 +65,10 @@ class RecentTurns:
         """Keeps ``turns`` of one session, whose preceding turns were ``before``, unless another turn is among them."""
         first, last = turns[0], turns[-1]
         latest = (*before, *map(recorded, turns))[-CONTEXT_TURNS:]
-        recent = _Recent(last.version, first.position, latest)
+        size = sum([_TURN_BYTES + len(each.turn.text) for each in latest])
         self.forget(first)
-        if last.version - first.version == len(turns) - 1 and recent.size() <= _MOST_BYTES:
+        if last.version - first.version == len(turns) - 1 and size <= _MOST_BYTES:
+            recent = _Recent(last.version, first.position, latest, size)
             self._sessions[first.user_id, first.stream] = recent
 
 
