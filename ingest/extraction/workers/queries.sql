@@ -54,6 +54,11 @@ SELECT set_config('idle_session_timeout', %(idle_ms)s::text, false),
        pg_advisory_unlock(hashtextextended('cardlog extractor ' || c.partition, 0))
 FROM unnest(%(partitions)s::smallint[]) AS c(partition);
 
+-- name: keep_plans
+-- The statements of a batch take a few keys and read by an index. For a few turns their plans cost more than their rows.
+-- A plan is made when the tables may still be empty, so it must not read whole tables.
+SELECT set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false);
+
 -- name: try_lock_partitions
 -- Locks the partitions that no other extractor owns, until the transaction ends.
 SELECT c.partition FROM unnest(%(partitions)s::smallint[]) AS c(partition)

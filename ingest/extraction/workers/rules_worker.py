@@ -105,6 +105,7 @@ class ExtractorWorker(LogWorker):
 
     def prepare(self, connection: Connection) -> bool:
         PROCESSOR.open(connection)
+        connection.execute(statement("ingest.extraction.workers", "keep_plans"))
         logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
         return True
 
