@@ -48,7 +48,7 @@ WHERE (SELECT count(*) FROM (
 -- The last turns of each session before its first unread turn. A correction corrects such a turn.
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+       {readable e} AS data
 FROM unnest(%(streams)s::text[], %(versions)s::bigint[]) AS first(stream, version)
 CROSS JOIN LATERAL (
     SELECT * FROM log.events e
@@ -120,7 +120,7 @@ SELECT place.head, place.extracted, place.folded,
        {of_tables},
        e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+       {readable e} AS data
 FROM (
   SELECT head, extracted, folded, greatest(least(extracted, folded), head - %(depth)s) AS after FROM (
     SELECT h.position AS head,
