@@ -164,8 +164,8 @@ def by_turn(
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
     The best-placed card leads. An episode gives the lead to the best card of its turn that says more, has
-    :data:`_YIELDS` of its votes, and is no fact that the question does not ask for. The lead gets the score of the episode, and the words of the turn stand beside it. A
-    card joins another when that one shows all turns of the card.
+    :data:`_YIELDS` of its votes, and is no fact that the question does not ask for. The lead gets the score of the
+    episode, and the words of the turn stand beside it. A card joins another when that one shows all turns of the card.
     """
     leader_of: dict[str, Candidate] = {}
     groups: dict[Candidate, list[Candidate]] = {}
