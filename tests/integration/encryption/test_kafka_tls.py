@@ -15,6 +15,7 @@ from projectors.kafka.feed import StreamFeed
 from projectors.kafka.relay import Message, Publisher
 from projectors.kafka.worker import listen
 from tests.support.kafka.broker import TOPIC, MockBroker
+from tests.support.tables import examples
 from tests.support.tls.certificates import Certificate, certificate
 from tests.support.waiting import eventually
 
@@ -80,27 +81,7 @@ def test_a_broker_that_is_away_is_not_refused(shown: Certificate) -> None:
     check_security(away)
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"kafka_security": "sasl_ssl"}, "needs a login: set CARDLOG_KAFKA_USER and CARDLOG_KAFKA_PASSWORD"),
-        ({"kafka_security": "sasl_plaintext", "kafka_user": "u"}, "needs a login"),
-        ({"require_tls": True}, "CARDLOG_REQUIRE_TLS is on: use ssl or sasl_ssl"),
-        (
-            {
-                "kafka_security": "sasl_plaintext",
-                "kafka_user": "u",
-                "kafka_password": "p",
-                "require_tls": True,
-            },
-            "CARDLOG_REQUIRE_TLS is on: use ssl or sasl_ssl",
-        ),
-        (
-            {"kafka_security": "ssl", "kafka_ca_file": "/missing.pem"},
-            "CARDLOG_KAFKA_CA_FILE names /missing.pem",
-        ),
-    ],
-)
+@examples
 def test_what_cannot_be_safe_is_refused(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         check_security(replace(Settings(kafka_brokers="kafka.invalid:9092"), **changed))

@@ -17,6 +17,7 @@ from events.platform.encryption import require_encryption
 from events.platform.settings import Settings, SettingsError, variable_of
 from events.platform.streams import connect_redis, connect_redis_async
 from tests.support.kafka.forwarder import Forwarder
+from tests.support.tables import examples
 from tests.support.tls.certificates import Certificate, certificate
 
 ANY: dict[str, Any] = {}
@@ -139,20 +140,7 @@ FAR: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "url"),
-    [
-        ("database_url", "postgresql://db.invalid/cardlog"),
-        ("database_url", "postgresql://db.invalid/cardlog?sslmode=prefer"),
-        ("database_url", "postgresql://127.0.0.1,db.invalid/cardlog"),
-        ("database_url", "postgresql://localhost/cardlog?hostaddr=192.0.2.1"),
-        ("read_database_url", "postgresql://127.0.0.1/cardlog postgresql://db.invalid/cardlog"),
-        ("redis_url", "redis://queue.invalid:6379/0"),
-        ("redis_url", "redis+cluster://127.0.0.1:1,queue.invalid:2"),
-        ("embed_url", "http://embedder.invalid:8702/v1"),
-        ("rerank_url", "http://reranker.invalid/v1"),
-    ],
-)
+@examples
 def test_what_does_not_ask_for_tls_is_refused_when_tls_is_required(name: str, url: str) -> None:
     settings = replace(Settings(**FAR), **FAR | {name: url})
     require_encryption(settings)

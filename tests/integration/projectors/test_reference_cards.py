@@ -17,6 +17,7 @@ from projectors.generations.digest import digest_of
 from projectors.generations.projector import Projector
 from projectors.references import ReferencesProjector
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild
+from tests.support.tables import examples
 
 
 def op(write: TestClient, key: str, name: str, **more: Any) -> dict[str, Any]:
@@ -96,14 +97,7 @@ def test_any_ops_leave_tables_that_a_rebuild_makes_again(
 
 
 @pytest.mark.parametrize("folded", [True, False])
-@pytest.mark.parametrize(
-    ("query", "key"),
-    [
-        ("what is on my todo list?", "Project TODO"),
-        ("我的待辦有什麼?", "Project TODO"),
-        ("which database do we use?", "stack"),
-    ],
-)
+@examples
 def test_questions_about_the_present_find_the_reference(
     write: TestClient,
     read: TestClient,
@@ -129,17 +123,7 @@ def test_questions_about_the_present_find_the_reference(
     assert count(connection, "log.events") == 4
 
 
-@pytest.mark.parametrize(
-    ("query", "said", "present"),
-    [
-        ("what am I working on?", "I am working on the login page", True),
-        ("which database do we use now?", "We use the database MariaDB for the shop", True),
-        ("what is on my todo list?", "My todo list has the login page on it", True),
-        ("我正在做什麼?", "我正在做登入頁", True),
-        ("which database did we use before?", "We used the database MariaDB for the shop", False),
-        ("what is the dentist on my todo list for?", "The dentist is on my todo list for a crown", False),
-    ],
-)
+@examples
 def test_the_present_value_stands_above_records_of_the_same_words(
     write: TestClient,
     read: TestClient,

@@ -13,6 +13,7 @@ from retrieval.pool import Pool
 from retrieval.references import ReferenceReader
 from tests.support.projectors.folding import fold_live
 from tests.support.retrieval.channels import pooled
+from tests.support.tables import examples
 
 
 @dataclass
@@ -217,14 +218,7 @@ def test_the_kinds_name_their_ops_and_schemas(services: Services) -> None:
     assert found["recipe"]["schema"] == {"type": "object"}
 
 
-@pytest.mark.parametrize(
-    ("key", "texts", "question", "rendering"),
-    [
-        ("groceries", ("lentils", "two lemons", "basil"), "what is on my groceries list?",
-         "groceries: [ ] basil · [✓] lentils"),
-        ("購物清單", ("豆腐", "香菇", "青蔥"), "我的購物清單上有什麼?", "購物清單: [ ] 青蔥 · [✓] 豆腐"),
-    ],
-)  # fmt: skip
+@examples
 def test_a_shopping_list_is_kept_up_to_date(
     services: Services, key: str, texts: tuple[str, ...], question: str, rendering: str
 ) -> None:
@@ -254,23 +248,7 @@ def test_a_shopping_list_is_kept_up_to_date(
     assert services.context("zzz").partition(pinned)[0] == services.context(question).partition(pinned)[0]
 
 
-@pytest.mark.parametrize(
-    ("key", "part", "claims", "rendering"),
-    [
-        (
-            "stack",
-            "/queue",
-            ("RabbitMQ", "RabbitMQ with quorum queues", "Kafka"),
-            "stack: cache = Valkey · queue = Kafka",
-        ),
-        (
-            "技術架構",
-            "/佇列",
-            ("RabbitMQ", "RabbitMQ 仲裁佇列", "Kafka"),
-            "技術架構: cache = Valkey · 佇列 = Kafka",
-        ),
-    ],
-)
+@examples
 def test_the_stack_of_a_project_is_one_value(
     services: Services, key: str, part: str, claims: tuple[str, ...], rendering: str
 ) -> None:

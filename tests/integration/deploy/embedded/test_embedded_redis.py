@@ -27,6 +27,7 @@ from events.sealing.sealer import Sealer
 from events.types.turn_contract import MAX_TEXT_BYTES
 from ingest.recording.dead_letters import DeadLetters
 from ingest.recording.turn_queue import TurnQueue
+from tests.support.tables import examples
 
 SNAPSHOT, LATER = 300, 700
 BROKEN = bytes(16)
@@ -107,31 +108,7 @@ class TestClosed:
             owner = psutil.Process(server.pid).uids().effective
             assert {each.stat().st_uid for each in (damaged / "redis").rglob("*")} == {owner}
 
-    @pytest.mark.parametrize(
-        "command",
-        [
-            "CONFIG GET dir",
-            "CONFIG SET dir /tmp",
-            "CONFIG REWRITE",
-            "SAVE",
-            "BGSAVE",
-            "SHUTDOWN NOSAVE",
-            "DEBUG SLEEP 0",
-            "MODULE LOAD /tmp/evil.so",
-            "REPLICAOF 127.0.0.1 1",
-            "SLAVEOF 127.0.0.1 1",
-            "ACL SETUSER default nopass",
-            "FUNCTION FLUSH",
-            "SCRIPT FLUSH",
-            "KEYS *",
-            "FLUSHALL",
-            "FLUSHDB",
-            "SWAPDB 0 1",
-            "MIGRATE 127.0.0.1 1 key 0 10",
-            "MONITOR",
-            "CLIENT KILL TYPE normal",
-        ],
-    )
+    @examples
     def test_what_concerns_the_server_is_not_for_apps(self, server: EmbeddedRedis, command: str) -> None:
         with Redis.from_url(server.url) as client:
             with pytest.raises((NoPermissionError, ResponseError), match=r"no permissions|not allowed"):

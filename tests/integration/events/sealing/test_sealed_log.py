@@ -20,6 +20,7 @@ from events.types.envelope import partition_of
 from events.types.tombstones import Erased
 from events.types.turns import TurnRecorded
 from tests.integration.events.store.test_log import turn, users_of_one_partition
+from tests.support.tables import examples
 
 SECRET = "the code word is marzipan"
 EVENTS = (
@@ -145,32 +146,7 @@ def test_a_writer_with_another_process_key_takes_the_key_in_the_database(
     assert connection.execute("SELECT count(*) FROM sealing.subject_keys").fetchone() == (1,)
 
 
-@pytest.mark.parametrize(
-    ("query", "what"),
-    [
-        (
-            'UPDATE log.events SET data = replace(data::text, \'{"sealed":"\', \'{"sealed":"AAAA\')::json '
-            "WHERE position = 1",
-            "belongs to another event",
-        ),
-        (
-            "UPDATE log.events e SET data = other.data FROM log.events other "
-            "WHERE e.position = 1 AND other.position = 2",
-            "belongs to another event",
-        ),
-        ("UPDATE log.events SET type = 'TurnRecordedTwice' WHERE position = 1", "belongs to another event"),
-        ("UPDATE log.events SET event_id = gen_random_uuid() WHERE position = 1", "belongs to another event"),
-        (
-            "UPDATE sealing.salts s SET salt = o.salt FROM sealing.salts o WHERE o.position <> s.position",
-            "belongs to another event",
-        ),
-        (
-            "UPDATE sealing.subject_keys k SET wrapped = o.wrapped FROM sealing.subject_keys o "
-            "WHERE o.user_id <> k.user_id",
-            "the key of its subject does not fit",
-        ),
-    ],
-)
+@examples
 def test_tampering_and_swapping_are_errors_that_name_the_place(
     connection: Connection, sealer: Sealer, query: str, what: str
 ) -> None:

@@ -4,10 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from tests.support.conversing import Memory, day, refused
 from tests.support.projectors.folding import rebuild
+from tests.support.tables import examples
 
 
 def residences(memory: Memory, status: str = "current") -> list[str]:
@@ -126,15 +125,7 @@ def test_a_corrected_card_has_the_kind_of_time_of_the_wrong_one(memory: Memory) 
     assert memory.get(f"cards/{work}")["when"] == "since 2025-09-27"
 
 
-@pytest.mark.parametrize(
-    ("right", "when"),
-    [
-        ("appointment on Monday 12 January at 9am", "2026-01-12T09:00"),
-        ("appointment tomorrow at noon", "2026-01-06T12:00"),
-        ("appointment with Dr Pillai on Friday 9 January at 10am", "2026-01-09T10:00"),
-        ("appointment with Dr Pillai", "2026-01-09T10:00"),
-    ],
-)
+@examples
 def test_the_right_words_of_an_event_tell_its_time_as_on_the_day_of_the_wrong_ones(
     memory: Memory, right: str, when: str
 ) -> None:
@@ -152,17 +143,7 @@ def test_the_right_words_of_an_event_tell_its_time_as_on_the_day_of_the_wrong_on
     assert memory.get(f"cards/{done['event_id']}")["when"] == when
 
 
-@pytest.mark.parametrize(
-    ("wrong", "value", "right", "named"),
-    [
-        ("Lives in Peckham", "Peckham", "Lives in Camberwell", "Camberwell"),
-        ("Lives in Peckham", "Peckham", "lives in Peckham with two cats", "Peckham"),
-        ("Lives in Peckham", "Peckham", "Moves around a lot", "Moves around a lot"),
-        ("Is allergic to nuts", "nuts", "Is NOT allergic to nuts", "Is NOT allergic to nuts"),
-        ("對花生過敏", "花生", "對花生不過敏", "對花生不過敏"),
-        ("對花生過敏", "花生", "對芝麻過敏", "芝麻"),
-    ],
-)
+@examples
 def test_right_words_without_a_value_keep_no_wrong_value(
     memory: Memory, wrong: str, value: str, right: str, named: str
 ) -> None:

@@ -35,6 +35,7 @@ from projectors.rebuild.rebuild import Rebuild
 from projectors.rebuild.swap import level
 from tests.support.ingest.memories import Memory, words_in_tables
 from tests.support.projectors.folding import NOW, ORIGIN, event
+from tests.support.tables import examples
 
 TERMS = Terms(by="test")
 DRY = Terms(by="test", dry_run=True)
@@ -151,15 +152,7 @@ def test_another_users_turn_of_the_same_id_stays(memory: Memory, connection: Con
     assert words_in_tables(connection, "Lisbon")
 
 
-@pytest.mark.parametrize(
-    ("said", "name"),
-    [
-        ("Zyxwort lives there.", "ZYXWORT"),
-        ("Zyxwört came.", "zyxwort"),
-        ("王小明昨天来了。", "王小明"),
-        ("張麗華今天來了。", "张丽华"),
-    ],
-)
+@examples
 def test_a_person_is_found_in_any_case_accent_and_script(
     memory: Memory, connection: Connection, said: str, name: str
 ) -> None:

@@ -5,14 +5,13 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import pytest
-
 from events.platform.database import Connection
 from events.store import log
 from retrieval.channels.words import TagsChannel
 from retrieval.query.scope import Size
 from tests.support.projectors.folding import NOW, apart, event, fold_live
 from tests.support.retrieval.channels import hits_of, noted, recall
+from tests.support.tables import examples
 
 
 def contents_found(database: str, connection: Connection, text: str) -> list[str]:
@@ -22,14 +21,7 @@ def contents_found(database: str, connection: Connection, text: str) -> list[str
     return [contents[card_id] for card_id in ids]
 
 
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("Did I go to Japan?", "暑假要去日本看煙火"),
-        ("我什麼時候在京都？", "We slept in a temple in Kyoto"),
-        ("Who is a nurse?", "隔壁鄰居是護理師"),
-    ],
-)
+@examples
 def test_a_name_finds_the_cards_that_say_it_in_the_other_language(
     database: str, connection: Connection, question: str, found: str
 ) -> None:

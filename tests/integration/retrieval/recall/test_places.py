@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from events.platform.database import Connection
 from events.store import log
 from events.types.cards import StateAsserted
@@ -13,29 +11,14 @@ from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live
 from tests.support.retrieval.channels import noted, recall
+from tests.support.tables import examples
 
 
 def told(answer: dict[str, Any]) -> list[str]:
     return [card["content"] for card in answer["cards"]]
 
 
-@pytest.mark.parametrize(
-    ("own", "answered", "question", "about_the_answer"),
-    [
-        (
-            "My tomato seedlings are in the cellar",
-            "Move the tomato seedlings {} to a bright place",
-            "where are the tomato seedlings?",
-            "what did you say about the tomato seedlings?",
-        ),
-        (
-            "我的番茄苗放在地下室",
-            "番茄苗第{}步要搬到明亮的地方",
-            "番茄苗放在哪裡？",
-            "你之前說番茄苗要怎麼辦？",
-        ),
-    ],
-)
+@examples
 def test_many_answers_of_an_assistant_do_not_crowd_out_the_users_words(
     database: str, connection: Connection, own: str, answered: str, question: str, about_the_answer: str
 ) -> None:

@@ -17,6 +17,7 @@ from retrieval.http.read_api import create_app
 from retrieval.recall.reranker import Reranker
 from tests.support.projectors.embedding_server import serving
 from tests.support.projectors.folding import NOW, apart, fold_live, noted
+from tests.support.tables import examples
 from tests.support.waiting import PATIENT
 
 TEXTS = ["The harbour was closed", "The harbour crane was painted", "A ferry sank in the harbour"]
@@ -33,13 +34,7 @@ def by_length(asked: dict[str, Any]) -> tuple[int, bytes]:
     return 200, orjson.dumps({"results": rows[::-1]} if results else rows[::-1])
 
 
-@pytest.mark.parametrize(
-    ("model", "fields"),
-    [
-        ("jina-reranker", {"model", "query", "documents", "top_n", "return_documents"}),
-        ("", {"query", "texts", "truncate"}),
-    ],
-)
+@examples
 def test_both_forms_of_the_route_give_scores_in_the_order_of_the_texts(model: str, fields: set[str]) -> None:
     asked: list[dict[str, Any]] = []
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from events.types.cards import EventNoted
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.claude.cards import ground_cards
@@ -52,30 +50,13 @@ def test_what_nobody_said_and_what_is_asked_is_refused(text: str, changed: dict[
     assert (found.problems, found.refused) == ((), 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "quote", "problem"),
-    [
-        ("my wrist hurts since the move, any exercises?", "my wrist hurts", "wrist hurts"),
-        ("wrist hurts like mad; should I see somebody?", "wrist hurts like mad", "wrist hurts"),
-        ("我最近老是耳鳴，該看哪一科？", "我最近老是耳鳴", "耳鳴"),
-        ("最近老是耳鳴 該看哪一科？", "最近老是耳鳴", "耳鳴"),
-    ],
-)
+@examples
 def test_a_problem_that_is_told_before_a_question_counts(text: str, quote: str, problem: str) -> None:
     found = read(text, {"turn": 1, "quote": quote, "step": "opened", "problem": problem})
     assert [each.description for each in found.problems if isinstance(each, ProblemOpened)] == [problem]
 
 
-@pytest.mark.parametrize(
-    ("text", "quote", "problem"),
-    [
-        ("does coffee cause tinnitus?", "does coffee cause tinnitus", "tinnitus"),
-        ("does coffee cause tinnitus, or is it noise?", "does coffee cause tinnitus", "tinnitus"),
-        ("so, why would anybody get tinnitus, doctor?", "why would anybody get tinnitus", "tinnitus"),
-        ("咖啡會不會引起耳鳴，還是噪音？", "咖啡會不會引起耳鳴", "耳鳴"),
-        ("耳鳴是咖啡害的嗎，還是噪音？", "耳鳴是咖啡害的嗎", "耳鳴"),
-    ],
-)
+@examples
 def test_a_problem_of_a_question_does_not_count(text: str, quote: str, problem: str) -> None:
     found = read(text, {"turn": 1, "quote": quote, "step": "opened", "problem": problem})
     assert (found.problems, found.refused) == ((), 1)
