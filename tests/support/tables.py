@@ -94,4 +94,4 @@ def _read(cell: str, hint: Any) -> Any:
         return datetime.fromisoformat(cell)
     if origin in (list, tuple, set) and set(parts) <= {str, ...}:
         return origin(cell.split(" | ") if cell else ())
-    return hint(cell) if hint in (int, float) else json.loads(cell)
+    return hint(cell) if hint in (int, float) else json.loads(cell, strict=False)
