@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 from tests.support.person import Person
 from tests.support.stack import Running
 from tests.support.tables import examples
@@ -92,47 +90,18 @@ def test_rex(stack: Running) -> None:
     assert alex.read(f"cards/{dog['card_id']}/latest")["card"]["card_id"] == died["card_id"]
 
 
-@dataclass
-class Change:
-    """A fact, its change twenty days later, and a question about it."""
-
-    before: str
-    after: str
-    question: str
-    old: str
-    new: str
-    ever: str
-
-
-CHANGES = {
-    "browser": Change(
-        "My browser is Firefox.", "I switched to Chrome today.", "Which browser do I use?", "Firefox", "Chrome",
-        "Which browsers have I ever used?",
-    ),
-    "employer zh": Change(
-        "我在台積電上班。", "我換工作了,現在在聯發科上班。", "我在哪裡上班?", "台積電", "聯發科", "我曾經在哪裡上班?"
-    ),
-    "residence": Change(
-        "I live in Taipei.", "I moved to Kaohsiung.", "Where do I live?", "Taipei", "Kaohsiung",
-        "Where have I ever lived?",
-    ),
-    "release zh": Change(
-        "發布日期是七月。", "發布日期改到八月。", "發布日期是什麼時候?", "七月", "八月", "發布日期有什麼變化?"
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_fact_that_changed(stack: Running, name: str) -> None:
-    change = CHANGES[name]
-    user = Friend(stack, f"story {name}").tells(("2025-05-01", change.before), ("2025-05-21", change.after))
-    assert user.values(change.question)[0] == change.new
-    assert change.old not in user.values(change.question)
-    assert user.values(change.question, as_of="2025-05-11T00:00:00Z")[0] == change.old
-    assert {change.old, change.new} <= set(user.values(change.ever, k=10))
-    old = next(card for card in user.cards(kind="state", status="superseded"))
-    assert (old["value"], old["superseded_at"][:10]) == (change.old, "2025-05-21")
-    assert user.read(f"cards/{old['card_id']}/latest")["card"]["value"] == change.new
+@examples
+def test_a_fact_that_changed(
+    stack: Running, before: str, after: str, question: str, old: str, new: str, ever: str
+) -> None:
+    user = Friend(stack, f"story {new}").tells(("2025-05-01", before), ("2025-05-21", after))
+    assert user.values(question)[0] == new
+    assert old not in user.values(question)
+    assert user.values(question, as_of="2025-05-11T00:00:00Z")[0] == old
+    assert {old, new} <= set(user.values(ever, k=10))
+    was = next(card for card in user.cards(kind="state", status="superseded"))
+    assert (was["value"], was["superseded_at"][:10]) == (old, "2025-05-21")
+    assert user.read(f"cards/{was['card_id']}/latest")["card"]["value"] == new
 
 
 @examples

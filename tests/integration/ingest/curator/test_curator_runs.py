@@ -16,64 +16,9 @@ from ingest.curator.runner import BehindError, curate, memory_of
 from projectors.core.projector import CoreProjector
 from tests.support.ingest.curating import BEGIN, fold, relations, tell
 from tests.support.projectors.folding import count, event, fold_live
+from tests.support.tables import examples
 
 REX = ((0, "Alex has a pet."), (30, "Alex has a dog named Rex."), (200, "Rex passed away last week."))
-STORIES: dict[str, tuple[tuple[tuple[int, str], ...], set[tuple[str, str, str]]]] = {
-    "a pet": (REX, {("Alex has a dog named Rex", "expands", "Alex has a pet")}),
-    "a pet, in Chinese": (
-        ((0, "我有一隻寵物。"), (30, "我養了一隻狗叫小黑。"), (200, "小黑上個月過世了。")),
-        {("養了狗，名叫小黑", "expands", "我有一隻寵物。")},
-    ),
-    "a van": (
-        ((0, "I have a grey van."), (90, "I sold my van.")),
-        {("I sold my van", "state_change", "I have a grey van")},
-    ),
-    "a card of two sentences is none of them": (
-        ((0, "I have a grey van. I am at home."), (90, "I sold my van."), (91, "I have a grey van. See you.")),
-        set(),
-    ),
-    "a person who ends something goes on": (((0, "I live with Tom."), (90, "Tom sold his boat.")), set()),
-    "I am no name": (((0, "My sister and I have a boat."), (90, "I nearly died.")), set()),
-    "what is not liked may be done": (((0, "I take trains."), (90, "I don't like trains anymore.")), set()),
-    "what is denied beside the value": (
-        ((0, "The boat of Tom is white."), (90, "The boat of Tom is black, not white.")),
-        set(),
-    ),
-    "a bank": (
-        ((0, "Alex works at the bank."), (90, "Alex works part-time at the bank.")),
-        {("Alex works part-time at the bank", "qualifies", "Alex works at the bank")},
-    ),
-    "two cars": (
-        ((0, "My car is blue."), (90, "My car is red.")),
-        {("My car is red", "contradicts", "My car is blue")},
-    ),
-    "two cities are a matter of the timeline": (
-        ((0, "Alex lives in Rome."), (90, "Alex lives in Milan.")),
-        set(),
-    ),
-    "no car": (
-        ((0, "Nora has a car."), (90, "Nora doesn't have a car.")),
-        {("Nora doesn't have a car", "contradicts", "Nora has a car")},
-    ),
-    "what the user said stays": (
-        ((0, "Alex has a cat."), (90, "Alex never had a cat.")),
-        {("Alex never had a cat", "contradicts", "Alex has a cat")},
-    ),
-    "the same again": (
-        ((0, "Mina has two daughters."), (90, "Mina has got two daughters.")),
-        {("Mina has got two daughters", "same_as", "Mina has two daughters")},
-    ),
-    "two rooms": (((0, "I met Tom in Room 101."), (90, "I met Tom in Room 102.")), set()),
-    "two people of one name": (
-        (
-            (0, "My sister Alex has a dog."),
-            (1, "Alex from work has a cat."),
-            (2, "Alex has no dog."),
-            (3, "Alex has a dog."),
-        ),
-        set(),
-    ),
-}  # fmt: skip
 
 
 ONE_FACT = (
@@ -111,13 +56,16 @@ def shown(read: TestClient, user: str) -> tuple[list[tuple[str, ...]], dict[str,
     return sorted(tuple(str(card[name]) for name in names) for card in found), document | {"_meta": None}
 
 
-@pytest.mark.parametrize("story", STORIES)
-def test_stories(connection: Connection, database: str, story: str) -> None:
-    told, expected = STORIES[story]
-    tell(connection, database, *told)
+@examples
+def test_stories(
+    connection: Connection, database: str, story: str, told: tuple[str, ...], related: set[str]
+) -> None:
+    tell(
+        connection, database, *((int(day), words) for day, _, words in (each.partition(" ") for each in told))
+    )
     curate(connection, "ada")
     fold(database)
-    assert relations(connection) == expected
+    assert set(map(" ~ ".join, relations(connection))) == related, story
 
 
 def test_a_run_without_news_writes_nothing(connection: Connection, database: str) -> None:

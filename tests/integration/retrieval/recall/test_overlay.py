@@ -15,6 +15,7 @@ from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
 from retrieval.recall import unprojected_tail
 from tests.support.retrieval.overlay import STAGES, Memory, crowd, overlay_warnings, pending
+from tests.support.tables import rows, texts
 from tests.support.waiting import ALONE
 
 
@@ -66,37 +67,14 @@ def test_what_was_just_said_hides_what_it_replaces(memory: Memory, stages: tuple
         assert memory.values(question, user=user) == [(value, False)]
 
 
-SMALL_TALK = (
-    "I had soup for lunch and it was too salty.", "My friend Bob moved to Berlin in March.",
-    "I like hiking and old movies.", "My sister Eva works at a bakery in Lyon.", "We watched a movie about bees.",
-    "I went to the market with Bob yesterday.", "I want to learn Rust next year.", "The meeting ran late again.",
-    "我喜歡喝烏龍茶", "昨天我和小明去看了電影", "我妹妹住在台中", "我在學吉他",
-)  # fmt: skip
-
-
-ANSWERS = (
-    ("My new address is Kaohsiung.", "where do I live?", "Kaohsiung"),
-    ("I just started working at Globex.", "who is my employer?", "Globex"),
-    ("I put the spare key under the blue flowerpot.", "where is the spare key?", "flowerpot"),
-    ("My dog is called Rex.", "what is my dog's name?", "Rex"),
-    ("We decided to use Kafka for the queue.", "what did we decide about the queue?", "Kafka"),
-    ("JWT is a compact, signed token format.", "what is JWT?", "JWT"),
-    ("I'm allergic to peanuts.", "am I allergic to anything?", "peanuts"),
-    ("I had dinner with Carla at Osteria Verde.", "who did I have dinner with today?", "Carla"),
-    ("我搬到高雄了", "我現在住在哪裡？", "高雄"),
-    ("我換工作了，現在在聯發科上班", "我在哪家公司上班？", "聯發科"),
-    ("我把備用鑰匙放在藍色花盆底下", "備用鑰匙放在哪裡？", "花盆"),
-    ("我對花生過敏", "我對什麼過敏？", "花生"),
-)
-
-
 def test_what_was_just_said_comes_first_where_it_is_the_answer(memory: Memory) -> None:
-    for user, _ in enumerate(ANSWERS):
-        for number, said in enumerate(SMALL_TALK):
+    answers = rows(__file__, "overlay_answers.txt")
+    for user, _ in enumerate(answers):
+        for number, said in enumerate(texts(__file__, "small_talk.txt")):
             at = f"2026-01-{number + 1:02}T10:00:00+08:00"
             memory.push(said, user=f"u{user}", said_at=at, session_id=f"s{number}")
     memory.settle()
-    for user, (turn, question, found) in enumerate(ANSWERS):
+    for user, (turn, question, found) in enumerate(answers):
         memory.push(turn, user=f"u{user}", timezone="Asia/Taipei")
         first = memory.ask(question, user=f"u{user}")["cards"][0]
         assert (found in first["content"], first["pending"]) == (True, True), turn
