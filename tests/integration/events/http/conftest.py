@@ -1,10 +1,9 @@
 """All three services with authentication on, over one database with two users' memories."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
 import pytest
 from starlette.testclient import TestClient
@@ -20,7 +19,7 @@ from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
-from events.types.envelope import NewEvent, uuid7
+from events.types.envelope import NewEvent, Payload, uuid7
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived
 from events.types.references import ReferenceName, ReferenceProposed
@@ -41,37 +40,14 @@ from tests.support.waiting import PATIENT
 
 @dataclass
 class Services:
-    """The services in this process, the owner's connection, and the ids of ada's cards."""
+    """The services in this process, the owner's connection, and the ids of ada's things by the names of the tests."""
 
     connection: Connection
     write: TestClient
     read: TestClient
     embed: TestClient
     settings: Settings
-    home: str
-    dog: str
-    job: str
-    diary: str
-    conflict: str
-    to_accept: str
-    to_refuse: str
-    slip: str
-    misheard: str
-    erasure: str = ""
-    relation: str = ""
-    problem: str = ""
-    thread: str = ""
-    insight: str = ""
-    webhook: str = ""
-    run: str = ""
-    concept: str = ""
-    other_concept: str = ""
-    left_out: str = ""
-    to_approve: str = ""
-    to_decline: str = ""
-    people: Sequence[str] = ""
-    to_retry: str = ""
-    to_drop: str = ""
+    ids: dict[str, str]
 
     def client(self, service: str) -> TestClient:
         return {"write": self.write, "read": self.read, "embed": self.embed}[service]
@@ -81,6 +57,25 @@ class Services:
         _, text = keys.create(self.connection, **({"name": "test", "scopes": SCOPES} | rights))
         return {"Authorization": f"Bearer {text}"}
 
+    def make(self, path: str, *, method: str = "POST", **body: Any) -> Any:
+        """Sends a command of ada to the write service. Returns what it answers."""
+        sent: dict[str, Any] = {"json": {"user_id": "ada"} | body}
+        if method == "DELETE":
+            sent = {"params": {"user_id": "ada"}}
+        elif path.startswith("memory/ada"):
+            sent = {"json": body}
+        answer = self.write.request(method, f"/v1/{path}", headers=self.key(), **sent)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def append(self, payload: Payload, stream: str) -> str:
+        """Appends an event of the curator about ada. Returns its id."""
+        event = NewEvent(
+            event_id=uuid7(), user_id="ada", stream=stream, payload=payload, occurred_at=day(9), actor=ACTOR
+        )
+        log.append(self.connection, [event])
+        return str(event.event_id)
+
 
 def _asked_for(item: str) -> ReferenceProposed:
     name = ReferenceName(kind="todo_list", key="pantry")
@@ -88,51 +83,40 @@ def _asked_for(item: str) -> ReferenceProposed:
     return ReferenceProposed(name=name, op=op, confidence=0.8, quote=f"add {item}", turn_ids=("a turn",))
 
 
-def _kept_things(services: Services) -> tuple[str, str]:
-    """Makes ada's list, team, turns and problem. Returns the ids of the erasure of a turn and of the problem."""
+def _commanded(services: Services) -> dict[str, str]:
+    """Makes ada's turns, list, team, modes, concepts, people and the rest by commands. Returns their ids."""
+    dawn, make = "waking before dawn", services.make
     for turn_id, text in (("a turn", "Mia is my sister."), ("another turn", "I met Noor.")):
         turn = TurnRecorded(
             turn_id=turn_id, text=text, role="user", said_at=day(8), timezone="UTC", session_id="s",
             project_id="default",
         )  # fmt: skip
         log.append(services.connection, [recorded_event("ada", turn)])
-    key, ada = services.key(), {"user_id": "ada"}
-    made = services.write.post("/v1/references/todo_list", json=ada | {"key": "baking"}, headers=key)
-    assert made.status_code == 201, made.text
+    make("references/todo_list", key="baking")
     for member in ("ada", "zoequill"):
-        added = services.write.put(f"/v1/teams/kitchen/members/{member}", json=ada, headers=key)
-        assert added.status_code == 200, added.text
+        make(f"teams/kitchen/members/{member}", method="PUT")
     for mode in ("journal", "sketches", "scraps"):
-        declared = services.write.put(f"/v1/modes/{mode}", json=ada, headers=key)
-        assert declared.status_code == 200, declared.text
-    erased = services.write.delete("/v1/turns/another turn", params=ada, headers=key)
-    assert erased.status_code == 200, erased.text
-    trouble = {"description": "waking before dawn"}
-    opened = services.write.post("/v1/memory/ada/problems", json=trouble, headers=key)
-    assert opened.status_code == 201, opened.text
-    return erased.json()["erasure_id"], opened.json()["problem_id"]
-
-
-def _run(connection: Connection) -> str:
-    """Appends a run of the curator that added nothing. Returns its id."""
-    ran = NewEvent(
-        event_id=uuid7(), user_id="ada", stream=STREAM, payload=CuratorRan(position=1), occurred_at=day(9), actor=ACTOR
-    )  # fmt: skip
-    log.append(connection, [ran])
-    return str(ran.event_id)
-
-
-def _insight(connection: Connection, source: UUID) -> str:
-    """Appends an insight of ada. Returns its id."""
-    derived = InsightDerived(
-        content="waking before dawn", kind="pattern", theme="dawn",
-        project_id="default", sources=(source,), reason="often",
-    )  # fmt: skip
-    event = NewEvent(
-        event_id=uuid7(), user_id="ada", stream=INSIGHTS, payload=derived, occurred_at=day(9), actor=ACTOR
+        make(f"modes/{mode}", method="PUT")
+    make("sessions/a talk/checkpoint", state={"step": dawn})
+    link = {"from_card": services.ids["dog"], "to_card": services.ids["diary"], "predicate": "related_to"}
+    concept, other = (
+        make("concepts", title=title, definition="rye flour")["event_id"] for title in ("sourdough", "levain")
     )
-    log.append(connection, [event])
-    return str(event.event_id)
+    people = {
+        kinship: make("people", name="Mia", kinship=kinship)["person_id"]
+        for kinship in ("sister", "brother", "aunt", "uncle", "boss", "coach")
+    }
+    make(f"people/{people['sister']}/merge", into_id=people["brother"])
+    hook = make("webhooks", url="https://example.com/", types=["TurnRecorded"])
+    return people | {
+        "erasure": make("turns/another turn", method="DELETE")["erasure_id"],
+        "problem": make("memory/ada/problems", description=dawn)["problem_id"],
+        "relation": make("relations", **link, reason="asked her")["event_id"],
+        "thread": make("threads", title="sleep")["thread_id"],
+        "webhook": hook["webhook_id"],
+        "concept": concept,
+        "other concept": other,
+    }
 
 
 def _dead_letter(settings: Settings) -> str:
@@ -148,72 +132,24 @@ def _dead_letter(settings: Settings) -> str:
     return str(entry.decode())
 
 
-def _people(services: Services) -> tuple[str, ...]:
-    """Notes six people of ada, of whom the first two are one. Returns their ids."""
-    ids = []
-    for kinship in ("sister", "brother", "aunt", "uncle", "boss", "coach"):
-        noted = {"user_id": "ada", "name": "Mia", "kinship": kinship}
-        answer = services.write.post("/v1/people", json=noted, headers=services.key())
-        assert answer.status_code == 201, answer.text
-        ids.append(answer.json()["person_id"])
-    merged = {"user_id": "ada", "into_id": ids[1]}
-    answer = services.write.post(f"/v1/people/{ids[0]}/merge", json=merged, headers=services.key())
-    assert answer.status_code == 200, answer.text
-    return tuple(ids)
-
-
-def _relation(services: Services) -> str:
-    """Relates two of ada's cards, and returns the id of the relation."""
-    link = {
-        "from_card": services.dog,
-        "to_card": services.diary,
-        "predicate": "related_to",
-        "reason": "asked her",
-    }
-    made = services.write.post("/v1/relations", json={"user_id": "ada"} | link, headers=services.key())
-    assert made.status_code == 202, made.text
-    return str(made.json()["event_id"])
-
-
-def _concepts(services: Services) -> tuple[str, str]:
-    """Makes two concepts and a saved session of ada's. Returns the ids of the concepts."""
-    made = [
-        services.write.post(
-            "/v1/concepts",
-            json={"user_id": "ada", "title": title, "definition": "rye flour"},
-            headers=services.key(),
-        )
-        for title in ("sourdough", "levain")
-    ]
-    assert [each.status_code for each in made] == [202, 202], made[0].text
-    state = {"step": "waking before dawn"}
-    saved = services.write.post(
-        "/v1/sessions/a talk/checkpoint", json={"user_id": "ada", "state": state}, headers=services.key()
-    )
-    assert saved.status_code == 202, saved.text
-    return made[0].json()["event_id"], made[1].json()["event_id"]
-
-
-def _kept_document(services: Services) -> list[str]:
-    """Patches ada's document. Returns a change that is left out, and two patches that wait."""
-    key = services.key()
-
-    def send(what: str, **body: Any) -> Any:
-        return services.write.post(f"/v1/memory/ada/{what}", json=body, headers=key).json()
+def _documented(services: Services) -> dict[str, str]:
+    """Patches ada's document. Returns the ids of a change that is left out, and of two patches that wait."""
 
     def patch(path: str, value: str, *before: dict[str, str]) -> Any:
-        return send("events", patch=[*before, {"op": "add", "path": path, "value": value}], actor="user")
+        ops = [*before, {"op": "add", "path": path, "value": value}]
+        body = {"patch": ops, "actor": "user"}
+        return services.write.post("/v1/memory/ada/events", json=body, headers=services.key()).json()
 
     for number in (1, 2, 3):
         patch(f"/uncategorized/orchid_note_{number}", "rye flour")
         patch(f"/uncategorized/fern_note_{number}", "rye flour")
-    send("schema/promote", candidate="fern", proposed_name="ferns")
+    services.make("memory/ada/schema/promote", candidate="fern", proposed_name="ferns")
     patch("/profile/name", "Ada")
     changed = patch("/profile/age", "36")["event_id"]
-    send("rollback", event_ids=[changed])
+    services.make("memory/ada/rollback", event_ids=[changed])
     wrong = {"op": "test", "path": "/profile/name", "value": "Eve"}
-    waiting = [patch("/profile/gender", name, wrong)["queue_id"] for name in ("one", "two")]
-    return [changed, *waiting]
+    approved, declined = (patch("/profile/gender", name, wrong)["queue_id"] for name in ("one", "two"))
+    return {"left out": changed, "to approve": approved, "to decline": declined}
 
 
 @contextmanager
@@ -232,67 +168,45 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
             Settings(), database_url=database, redis_url=redis_url, wait_for_ms=50, turn_events_s=1,
             **PATIENT | {"auth": "on"},
         )  # fmt: skip
+        written = write_app(settings, documents=lambda: documents_of(settings), planner=ModePlanner(settings))
         with (
             _sealing(),
             connect(database, application="test") as connection,
-            TestClient(
-                write_app(
-                    settings,
-                    documents=lambda: documents_of(settings),
-                    planner=ModePlanner(settings),
-                )
-            ) as write,
+            TestClient(written) as write,
             TestClient(read_app(settings)) as read,
             TestClient(embed_app(settings)) as embed,
         ):
             memory = Memory(database, connection, read, write, user="ada")
-            home = memory.state("residence", "Porto", day(0))
-            dog = memory.event("Ada walked the dog", day(1))
-            job = memory.state("job", "baker", day(2), project_id="work")
-            diary = memory.event("Ada slept badly and walked", day(3), mode="journal")
+            ids = {
+                "home": memory.state("residence", "Porto", day(0)),
+                "dog": memory.event("Ada walked the dog", day(1)),
+                "job": memory.state("job", "baker", day(2), project_id="work"),
+                "diary": memory.event("Ada slept badly and walked", day(3), mode="journal"),
+            }
             for number, city in enumerate(("Lisbon", "Bern", "Oslo", "Rome")):
                 memory.state("hometown", city, day(4 + number), content=f"Ada moved to {city}")
-            slip, misheard = (
-                memory.state("allergy", food, day(8), cardinality="multi_value") for food in ("nuts", "plums")
-            )
-            other = memory.of(storage_id("elsewhere", "bea"))
-            other.state("residence", "Quito", day(0))
+            for name, food in (("slip", "nuts"), ("misheard", "plums")):
+                ids[name] = memory.state("allergy", food, day(8), cardinality="multi_value")
+            memory.of(storage_id("elsewhere", "bea")).state("residence", "Quito", day(0))
             memory.fold()
-            first, second = (str(memory.say(_asked_for(item), day(9))) for item in ("rye flour", "yeast"))
+            for name, item in (("to accept", "rye flour"), ("to refuse", "yeast")):
+                ids[name] = memory.say(_asked_for(item), day(9))
             fold_live(database, ReferencesProjector())
-            row = connection.execute(
-                "SELECT arbitration_id FROM cards.arbitrations WHERE user_id = 'ada'"
-            ).fetchone()
-            assert row is not None
-            ids = map(str, (home, dog, job, diary, row[0], first, second, slip, misheard))
-            made = Services(connection, write, read, embed, settings, *ids)
-            erasure, problem = _kept_things(made)
-            relation = _relation(made)
-            opened = made.write.post(
-                "/v1/threads", json={"user_id": "ada", "title": "sleep"}, headers=made.key()
-            )
-            assert opened.status_code == 201, opened.text
-            hook = {"user_id": "ada", "url": "https://example.com/", "types": ["TurnRecorded"]}
-            hooked = made.write.post("/v1/webhooks", json=hook, headers=made.key())
-            assert hooked.status_code == 201, hooked.text
-            concept, other_concept = _concepts(made)
+            [(ids["conflict"],)] = connection.execute(
+                "SELECT arbitration_id FROM cards.arbitrations WHERE user_id = 'ada' LIMIT 1"
+            ).fetchall()
+            made = Services(connection, write, read, embed, settings, {name: str(ids[name]) for name in ids})
+            made.ids |= _commanded(made)
             memory.fold()
-            left_out, to_approve, to_decline = _kept_document(made)
-            yield replace(
-                made,
-                erasure=erasure,
-                relation=relation,
-                problem=problem,
-                thread=opened.json()["thread_id"],
-                insight=_insight(connection, dog),
-                webhook=hooked.json()["webhook_id"],
-                run=_run(connection),
-                concept=concept,
-                other_concept=other_concept,
-                left_out=left_out,
-                to_approve=to_approve,
-                to_decline=to_decline,
-                people=_people(made),
-                to_retry=_dead_letter(settings),
-                to_drop=_dead_letter(settings),
-            )
+            made.ids |= _documented(made)
+            derived = InsightDerived(
+                content="waking before dawn", kind="pattern", theme="dawn",
+                project_id="default", sources=(ids["dog"],), reason="often",
+            )  # fmt: skip
+            made.ids |= {
+                "insight": made.append(derived, INSIGHTS),
+                "run": made.append(CuratorRan(position=1), STREAM),
+                "to retry": _dead_letter(settings),
+                "to drop": _dead_letter(settings),
+            }
+            yield made

@@ -43,48 +43,40 @@ class Operation:
         return f"{self.service} {self.method} {self.path}"
 
     def send(self, services: Services, headers: dict[str, str], user: str = "ada", **ids: str) -> Response:
+        of, ends = services.ids, self.path.rpartition("/")[2]
+        person, other = {"merge": ("aunt", "uncle"), "distinct": ("boss", "coach")}.get(
+            ends, ("sister", "brother")
+        )
+        modes = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}
         known: dict[str, Any] = {
             "user_id": user, "about": "Mia", "query": "where do I live?", "text": "I have a cat.",
             "reason": "asked her",
-            "card_id": services.home, "from_card": services.dog, "to_card": services.home,
-            "arbitration_id": services.conflict, "verdict": "coexist", "predicate": "related_to", "group_by": "kind",
-            "turn_id": "a turn", "name": "Mia", "erasure_id": services.erasure, "relation_id": services.relation,
-            "proposal_id": services.to_refuse if self.path.endswith("/refuse") else services.to_accept,
+            "card_id": of[{"correct": "slip", "retract": "misheard"}.get(ends, "home")],
+            "from_card": of["dog"], "to_card": of["home"],
+            "arbitration_id": of["conflict"], "verdict": "coexist", "predicate": "related_to", "group_by": "kind",
+            "turn_id": "a turn", "name": modes[self.method] if "/modes/" in self.path else "Mia",
+            "erasure_id": of["erasure"], "relation_id": of["relation"],
+            "proposal_id": of["to refuse" if ends == "refuse" else "to accept"],
             "kind": "dish" if self.for_everybody else "todo_list", "team_id": "kitchen", "member": user,
             "key": str(uuid4()) if self.path == "/v1/references/{kind}" else "baking",
             "op": "clear", "tier": "pinned", "mode": "journal", "new_name": "notes", "project_id": "work",
-            "problem_id": services.problem, "description": str(uuid4()), "approach": "reading in bed", "priority": 7,
-            "actor": "user",
-            "queue_id": services.to_decline if self.path.endswith("/refuse") else services.to_approve,
+            "problem_id": of["problem"], "description": str(uuid4()), "approach": "reading in bed", "priority": 7,
+            "actor": "user", "queue_id": of["to decline" if ends == "refuse" else "to approve"],
             "patch": [{"op": "add", "path": "/profile/name", "value": "Ada L."}],
-            "event_ids": [services.left_out], "candidate": "orchid", "category": "ferns",
+            "event_ids": [of["left out"]], "candidate": "orchid", "category": "ferns",
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
-            "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
-            "concept_id": services.concept, "into": services.other_concept,
-            "thread_id": services.thread, "run_id": services.run, "insight_id": services.insight,
-            "card_ids": [services.dog],
-            "webhook_id": services.webhook, "url": "https://example.com/hook", "types": ["TurnRecorded"],
+            "session_id": "s" if self.path == "/v1/sessions/{session_id}/turns" else "a talk",
+            "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
+            "concept_id": of["concept"], "into": of["other concept"],
+            "thread_id": of["thread"], "run_id": of["run"], "insight_id": of["insight"], "card_ids": [of["dog"]],
+            "webhook_id": of["webhook"], "url": "https://example.com/hook", "types": ["TurnRecorded"],
             "action": "rebuild", "projection": "cards", "because": "a test",
-            "letter_id": services.to_drop if self.path.endswith("/drop") else services.to_retry,
+            "letter_id": of["to drop" if ends == "drop" else "to retry"],
             "questions": [{"user_id": user, "query": "where do I live?"}],
+            "person_id": of[person], "alias": "Mimi", **dict.fromkeys(("into_id", "from_id", "other_id"), of[other]),
         }  # fmt: skip
-        if self.path.startswith("/v1/people"):
-            sister, brother, aunt, uncle, boss, coach = services.people
-            person, other = {"merge": (aunt, uncle), "distinct": (boss, coach)}.get(
-                self.path.rpartition("/")[2], (sister, brother)
-            )
-            known |= {"person_id": person, "alias": "Mimi"}
-            known |= dict.fromkeys(("into_id", "from_id", "other_id"), other)
         if self.path == "/v1/people":
             known["name"] = str(uuid4())
-        if self.path.endswith(("/correct", "/retract")):
-            known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
-        if self.path == "/v1/sessions/{session_id}/turns":
-            known["session_id"] = "s"
-        if "/modes/" in self.path:
-            known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
-                self.method
-            ]
         if (self.method, self.path) == ("post", "/v1/curator/runs"):
             fold_live(services.settings.database_url)  # the curator reads no tables that are behind
         known |= ids
@@ -212,29 +204,11 @@ def for_each(check: Callable[[Operation], None]) -> None:
 
 def unknown() -> dict[str, str]:
     """Names of things that nobody has."""
-    ids = (
-        "card_id",
-        "from_card",
-        "arbitration_id",
-        "relation_id",
-        "erasure_id",
-        "proposal_id",
-        "problem_id",
-        "thread_id",
-        "insight_id",
-        "webhook_id",
-        "run_id",
-        "person_id",
-        "key",
-        "turn_id",
-        "name",
-        "team_id",
-        "queue_id",
-        "concept_id",
-        "session_id",
-        "letter_id",
+    names = (
+        "card_id from_card arbitration_id relation_id erasure_id proposal_id problem_id thread_id insight_id "
+        "webhook_id run_id person_id key turn_id name team_id queue_id concept_id session_id letter_id"
     )
-    return {each: str(uuid4()) for each in ids}
+    return {each: str(uuid4()) for each in names.split()}
 
 
 def told(answer: Response) -> tuple[int, bytes, dict[str, str]]:
@@ -306,7 +280,7 @@ def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services
     for path, more, field in (
         ("events", body | {"actor": "user"}, "actor"),
         ("rollback", {"to_version": 1, "actor": "user"}, "actor"),
-        (f"queue/{services.to_approve}/approve", {}, "by"),
+        (f"queue/{services.ids['to approve']}/approve", {}, "by"),
     ):
         refused = services.write.post(f"{memory}/{path}", json=more, headers=key)
         assert (refused.status_code, refused.json()["field"]) == (403, field), refused.text
@@ -323,7 +297,7 @@ def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services
 
 def test_only_a_key_that_acts_as_the_user_retracts_what_the_user_stated(services: Services) -> None:
     agent, user = services.key(scopes=["write"]), services.key(scopes=["write", "user"])
-    ends = {"from_card": services.dog, "to_card": services.job, "predicate": "retracts"}
+    ends = {"from_card": services.ids["dog"], "to_card": services.ids["job"], "predicate": "retracts"}
     body = {"user_id": "ada", **ends, "reason": "misheard"}
     refused = services.write.post("/v1/relations", json=body, headers=agent)
     assert (refused.status_code, refused.json()["field"]) == (403, "to_card"), refused.text
@@ -387,7 +361,7 @@ def test_a_key_of_another_tenant_learns_nothing(services: Services) -> None:
         else:
             own = operation.creates or operation.of_own_memory
             assert "{" not in operation.path or own, "an id of another tenant was found"
-            for secret in (*SECRETS, services.home, services.conflict):
+            for secret in (*SECRETS, services.ids["home"], services.ids["conflict"]):
                 assert secret not in answer.text
 
     for_each(check)
@@ -437,7 +411,7 @@ def test_a_key_of_another_mode_or_project_learns_nothing(
 ) -> None:
     def check(operation: Operation) -> None:
         answer = operation.send(services, services.key(**limit))
-        for secret in (*SECRETS, "yeast", "baking", "slept badly", "orchid", services.home, *more):
+        for secret in (*SECRETS, "yeast", "baking", "slept badly", "orchid", services.ids["home"], *more):
             assert secret not in answer.text
         if any(
             word in operation.path for word in ("{kind}", "{proposal_id}", "{member}", "export", "/v1/turns/")
@@ -470,7 +444,7 @@ def test_an_administrator_of_some_users_sees_their_erasures_and_entries_only(ser
     def admin(users: list[str] | None) -> dict[str, str]:
         return services.key(scopes=["admin"], users=users)
 
-    path = f"/v1/erasures/{services.erasure}"
+    path = f"/v1/erasures/{services.ids['erasure']}"
     assert services.write.get(path, headers=admin(["ada", "carl"])).json()["users"] == 1
     hidden = services.write.get(path, headers=admin(["carl"]))
     assert told(hidden) == told(services.write.get(f"/v1/erasures/{uuid4()}", headers=admin(["carl"])))
@@ -523,22 +497,24 @@ def test_a_key_is_held_to_its_projects(services: Services) -> None:
     assert read("cards", project_id="default").json() == {"cards": [], "next_cursor": None}
     assert read("cards/aggregate", project_id="*", group_by="project_id").json()["total"] == 1
     assert read("arbitrations", status="*").json()["arbitrations"] == []
-    assert {card["card_id"] for card in ask(project_id="*").json()["cards"]} == {services.job}
-    assert {card["card_id"] for card in ask(project_id=["default", "work"]).json()["cards"]} == {services.job}
+    assert {card["card_id"] for card in ask(project_id="*").json()["cards"]} == {services.ids["job"]}
+    assert {card["card_id"] for card in ask(project_id=["default", "work"]).json()["cards"]} == {
+        services.ids["job"]
+    }
     assert ask().status_code == ask(project_id="none").status_code == 404
     assert told(ask()) == told(ask(project_id="none"))
-    assert read(f"cards/{services.job}").status_code == 200
+    assert read(f"cards/{services.ids['job']}").status_code == 200
     for path in ("", "/history", "/relations", "/latest"):
-        assert told(read(f"cards/{services.home}{path}")) == told(read(f"cards/{uuid4()}{path}"))
-    assert told(read(f"arbitrations/{services.conflict}")) == told(read(f"arbitrations/{uuid4()}"))
+        assert told(read(f"cards/{services.ids['home']}{path}")) == told(read(f"cards/{uuid4()}{path}"))
+    assert told(read(f"arbitrations/{services.ids['conflict']}")) == told(read(f"arbitrations/{uuid4()}"))
 
     def write(path: str, **body: Any) -> Any:
         return services.write.post(f"/v1/{path}", json={"user_id": "ada"} | body, headers=key)
 
-    assert told(write(f"cards/{services.home}/verify")) == told(write(f"cards/{uuid4()}/verify"))
-    relation = {"predicate": "related_to", "reason": "x", "from_card": services.job}
-    assert write("relations", **relation, to_card=services.home).status_code == 404
-    assert write(f"arbitrations/{services.conflict}/verdict", verdict="coexist").status_code == 404
+    assert told(write(f"cards/{services.ids['home']}/verify")) == told(write(f"cards/{uuid4()}/verify"))
+    relation = {"predicate": "related_to", "reason": "x", "from_card": services.ids["job"]}
+    assert write("relations", **relation, to_card=services.ids["home"]).status_code == 404
+    assert write(f"arbitrations/{services.ids['conflict']}/verdict", verdict="coexist").status_code == 404
     assert write("turns", text="I bake bread.", project_id="work").status_code == 202
     for project in ({}, {"project_id": "home"}, {"project_id": " work"}):
         refused = write("turns", text="x", **project)
@@ -553,7 +529,7 @@ def test_a_repeated_command_shows_no_thread_out_of_reach(services: Services) -> 
     thread = f"/{send('', 'open', title='the garden').json()['thread_id']}"
     for path, body in (
         ("/rename", {"title": "the secret garden"}),
-        ("/cards", {"card_ids": [services.home], "reason": "alike"}),
+        ("/cards", {"card_ids": [services.ids["home"]], "reason": "alike"}),
         ("/close", {}),
         ("/reopen", {}),
     ):
@@ -571,13 +547,13 @@ def test_a_key_is_held_to_its_modes(services: Services) -> None:
         return services.read.post("/v1/recall", json=asked, headers=headers)
 
     for answer in (ask(), ask(mode="journal"), ask(both, mode="journal"), ask(explain=True)):
-        assert [card["card_id"] for card in answer.json()["cards"]] == [services.diary]
+        assert [card["card_id"] for card in answer.json()["cards"]] == [services.ids["diary"]]
         assert "dog" not in answer.text
     assert ask(mode="general").status_code == ask(mode="code").status_code == 404
     assert (ask(both).status_code, ask(both).json()["field"]) == (422, "mode")
     listed = services.read.get("/v1/cards", params={"user_id": "ada", "status": "*"}, headers=key).json()
     # Another request may have moved a turn to the mode.
-    assert services.diary in [card["card_id"] for card in listed["cards"]]
+    assert services.ids["diary"] in [card["card_id"] for card in listed["cards"]]
     assert {card["mode"] for card in listed["cards"]} == {"journal"}
     assert services.read.get("/v1/arbitrations", params={"user_id": "ada"}, headers=key).json() == {
         "arbitrations": [],

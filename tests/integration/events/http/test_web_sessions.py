@@ -41,7 +41,7 @@ def _cards(client: TestClient, session: str, user: str = "ada", **headers: str) 
 
 def _verify(services: Services, session: str, **headers: str) -> Response:
     return services.write.post(
-        f"/v1/cards/{services.dog}/verify",
+        f"/v1/cards/{services.ids['dog']}/verify",
         json={"user_id": "ada"},
         headers={"cookie": f"{COOKIE}={session}"} | headers,
     )
