@@ -1,10 +1,17 @@
-"""Conversations and metadata go in over HTTP and Redis, and come out on the cards."""
+"""What the pages about conversations, reading and the API say."""
 
 import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from tests.support.stack import Running
+import pytest
+
+from tests.support.stack import Running, clean_environment
 from tests.support.tables import examples_and
 from tests.support.waiting import eventually
 from tests.support.web import WEB
@@ -107,3 +114,51 @@ def test_wrong_metadata_on_the_stream_are_a_dead_letter_and_in_a_question_a_prob
             f"{stack.read_url}/v1/cards", params={"user_id": "talk", "metadata": query}, headers=stack.headers
         )
         assert (answer.status_code, answer.json()["field"]) == (422, "metadata")
+
+
+@pytest.mark.parametrize("service", ["read", "write"])
+def test_the_root_leads_to_a_page_that_loads_nothing(stack: Running, service: str) -> None:
+    url = getattr(stack, f"{service}_url")
+    answer = WEB.get(f"{url}/", follow_redirects=True)
+    assert (answer.status_code, answer.url.path) == (200, "/docs")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert not re.search(r"<script|<img|<link|@import|src=|url\(", answer.text)
+    assert set(re.findall(r"href='?([^'# >][^' >]*)", answer.text)) == {"openapi.json"}
+    document = WEB.get(f"{url}/openapi.json").json()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert f"<code>{method.upper()} {path}</code>" in answer.text
+            assert f"id='{operation['operationId']}'" in answer.text
+    for name in re.findall(r"href='#schema-(\w+)'", answer.text):
+        assert f"id='schema-{name}'" in answer.text
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reading.md"
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_sets_its_variables_and_its_commands_answer(stack: Running) -> None:
+    commands = "".join(BLOCK.findall(PAGE.read_text("utf-8")))
+    assert commands.count("curl") > 10
+    for address, url in (
+        ("http://127.0.0.1:8701", stack.read_url),
+        ("http://127.0.0.1:8700", stack.write_url),
+    ):
+        assert address in commands
+        commands = commands.replace(address, url)
+    # An answer of an error fails the script.
+    commands = commands.replace("curl -s", "curl -sS --fail-with-body -w '\\n'")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input=commands
+        + '\nfor id in "$CARD" "$NEWER" "$ARBITRATION"; do test ${#id} = 36; done; echo finished\n',
+        capture_output=True,
+        text=True,
+        timeout=240,
+        cwd=stack.data.parent,
+        env=clean_environment()
+        | {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("finished\n")
+    assert '"from_card"' in done.stdout

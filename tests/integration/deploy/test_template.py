@@ -1,10 +1,23 @@
-"""Workers that are forked from one process are processes of their own, and start without it, too."""
+"""Processes of a stack: how they are forked, named, awaited and cleaned."""
 
 import json
+import logging
+import os
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
-from tests.support.stack import clean_environment
+import pytest
+
+from deploy.catch_up import CatchingUp, StillBehindError
+from deploy.child import Child, end
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from tests.support.events.turns import turn
+from tests.support.stack import COMMAND, WITHOUT_MODEL, clean_environment
+from tests.support.waiting import eventually
 
 _PROGRAM = """
 import json, os, signal, socket, sys, time
@@ -82,3 +95,108 @@ def test_a_forked_worker_has_its_own_status_output_and_socket_and_outlives_the_p
     kind, _, status, said = alone
     assert (kind, status) == ("Popen", 2)
     assert "must be one of recorder, extractor" in said
+
+
+def test_the_last_lines_are_kept_and_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    child = Child("poet", ["work", "poet"], clean_environment(), None)
+    child.start()
+    assert child.wait(240)
+    assert "must be one of recorder, extractor" in child.tail
+    captured = capfd.readouterr()
+    assert child.tail in captured.err
+    assert captured.out == ""
+
+
+def test_at_the_end_a_child_that_works_is_awaited_and_one_that_does_nothing_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(
+        f"""#!{sys.executable}
+import signal, sys, time
+asked = []
+signal.signal(signal.SIGTERM, lambda *_: asked.append(True))
+print("runs", flush=True)
+while not asked:
+    time.sleep(0.01)
+while sys.argv[-1] == "stuck":
+    signal.pause()
+while time.process_time() < 2:
+    pass
+print("finished", flush=True)
+"""
+    )
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    busy, stuck = children = [
+        Child(name, ["work", name], clean_environment(), None) for name in ("busy", "stuck")
+    ]
+    for child in children:
+        child.start()
+    eventually(lambda: all("runs" in child.tail for child in children))
+    with caplog.at_level(logging.WARNING):
+        end(children, idle_s=5.0, most_s=250.0)
+    assert busy.tail.endswith("finished")
+    assert caplog.messages == ["stuck does not stop; killing it"]
+    assert stuck.wait(0)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [(["work", "recorder"], "recorder"), (["serve", "write", "--port", "0"], "serve write")],
+)
+def test_a_process_that_runs_alone_is_named_as_in_a_stack(words: list[str], name: str) -> None:
+    nowhere = {
+        "CARDLOG_DATABASE_URL": "postgresql://x@127.0.0.1:1/x",
+        "CARDLOG_REDIS_URL": "redis://127.0.0.1:1",
+    }
+    environment = clean_environment() | nowhere
+    with subprocess.Popen([*COMMAND, *words], env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            assert f" WARNING {name}: " in process.stderr.readline()
+        finally:
+            process.kill()
+
+
+PROGRAM = """
+import sys, weakref
+import uvicorn
+from deploy.command_line import run
+
+class Node:
+    pass
+
+def serve(self, sockets=None):
+    node = Node()
+    node.itself = node
+    seen = weakref.ref(node)
+    del node
+    kept = [[] for _ in range(200_000)]
+    print("collected" if seen() is None else "kept")
+
+uvicorn.Server.run = serve
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("service", ["write", "read"])
+def test_a_service_that_serves_collects_garbage(database: str, redis_url: str, service: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "serve", service, "--insecure-no-auth"],
+        env=os.environ | WITHOUT_MODEL | {"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": redis_url},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.stdout.split() == ["collected"], done.stderr
+
+
+def test_it_tells_the_stage_that_is_behind(database: str, redis_url: str, connection: Connection) -> None:
+    log.append(connection, [turn("u1", "I live in Lisbon.")])
+    settings = replace(Settings(), database_url=database, redis_url=redis_url, turns_stream="empty")
+    told: list[str] = []
+    with pytest.raises(StillBehindError, match="extractor is 1 event behind"):
+        CatchingUp(settings, 0.5, tell_every_s=0.0).run(told.append)
+    assert "waiting: extractor is 1 event behind" in told

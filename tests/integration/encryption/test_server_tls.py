@@ -1,24 +1,39 @@
-"""TLS to PostgreSQL and Redis is had when it is asked for, or the start is refused with variable and remedy."""
+"""Connections to the servers, to Kafka and to the services speak TLS where they should."""
 
+import asyncio
+import os
 import shutil
+import ssl
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import psycopg
 import pytest
 
+from deploy.check_liveness import check_liveness
 from deploy.command import main
 from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.server import free_port
 from events.platform.database import connect
 from events.platform.encryption import require_encryption
 from events.platform.settings import Settings, SettingsError, variable_of
 from events.platform.streams import connect_redis, connect_redis_async
+from projectors.kafka.broker import check_security, client_options, credentials, ensure_topic
+from projectors.kafka.feed import StreamFeed
+from projectors.kafka.relay import Message, Publisher
+from projectors.kafka.worker import listen
+from tests.support.kafka.broker import TOPIC, MockBroker
 from tests.support.kafka.forwarder import Forwarder
 from tests.support.tables import examples
 from tests.support.tls.certificates import Certificate, certificate
+from tests.support.waiting import eventually
 
 ANY: dict[str, Any] = {}
 
@@ -178,3 +193,128 @@ def test_every_start_is_refused_with_one_line(
     assert main([*words, *data]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "CARDLOG_DATABASE_URL does not ask for TLS" in line
+
+
+NOWHERE = {
+    "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
+    "CARDLOG_REDIS_URL": "redis://127.0.0.1:1/0",
+}
+
+
+def test_a_service_speaks_tls_only(tmp_path: Path) -> None:
+    shown = certificate(tmp_path)
+    port = str(free_port())
+    files = {"CARDLOG_TLS_CERT_FILE": str(shown.certificate), "CARDLOG_TLS_KEY_FILE": str(shown.key)}
+    words = ["serve", "write", "--port", port]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "deploy.command", *words],
+        env=os.environ | NOWHERE | files,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        settings = Settings(tls_cert_file=str(shown.certificate))
+        eventually(lambda: check_liveness([*words, ""], settings) is None)
+        trusted = ssl.create_default_context(cafile=shown.authority)
+        assert httpx2.get(f"https://localhost:{port}/healthz", verify=trusted).json() == {"status": "ok"}
+        with pytest.raises(httpx2.HTTPError):
+            httpx2.get(f"http://localhost:{port}/healthz")
+    finally:
+        process.kill()
+        process.wait(240)
+
+
+@pytest.mark.parametrize(
+    ("given", "key"), [("server.pem", ""), ("missing.pem", "server.key"), ("", "server.key")]
+)
+def test_files_that_are_no_certificate_and_its_key_are_refused(
+    given: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate(tmp_path)
+    for name, value in NOWHERE.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("CARDLOG_TLS_CERT_FILE", given and str(tmp_path / given))
+    monkeypatch.setenv("CARDLOG_TLS_KEY_FILE", key and str(tmp_path / key))
+    assert main(["serve", "read", "--port", "0"]) == 2
+    assert "name a certificate and its key as PEM files" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return certificate(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def settings(shown: Certificate) -> Iterator[Settings]:
+    """Settings of a broker whose only address speaks TLS."""
+    broker = MockBroker(tls=shown.context)
+    broker.start()
+    yield Settings(
+        kafka_brokers=broker.address,
+        kafka_topic=TOPIC,
+        kafka_security="ssl",
+        kafka_ca_file=str(shown.authority),
+    )
+    broker.close()
+
+
+def test_events_go_to_kafka_and_back_over_tls(settings: Settings, tmp_path: Path) -> None:
+    check_security(settings)
+    ensure_topic(settings)
+    publisher = Publisher(settings)
+    batch = [Message(0, n, f"id {n}", "ada", "TurnRecorded", 1, "{}") for n in range(1, 4)]
+    assert publisher.publish(batch, lambda trouble: True)
+    publisher.close()
+    feed: StreamFeed[object] = StreamFeed(look_every_s=1000, capacity=len(batch))
+    stop = threading.Event()
+    reading = threading.Thread(
+        target=lambda: asyncio.run(listen(settings, "reader", feed, stop.is_set, tmp_path))
+    )
+    reading.start()
+    try:
+        eventually(lambda: feed.full)
+    finally:
+        stop.set()
+        reading.join(60)
+    assert not reading.is_alive()
+
+
+def test_a_broker_without_tls_or_with_a_foreign_certificate_is_refused(
+    settings: Settings, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    plain = MockBroker()
+    plain.start()
+    request.addfinalizer(plain.close)
+    for changed in (
+        replace(settings, kafka_brokers=plain.address),
+        replace(settings, kafka_ca_file=str(certificate(tmp_path).authority)),
+        replace(settings, kafka_ca_file=""),
+    ):
+        with pytest.raises(SettingsError, match=r"CARDLOG_KAFKA_SECURITY asks for TLS \(ssl\)") as refused:
+            check_security(changed)
+        assert "CARDLOG_KAFKA_CA_FILE" in str(refused.value)
+
+
+def test_a_broker_that_is_away_is_not_refused(shown: Certificate) -> None:
+    away = Settings(kafka_brokers="127.0.0.1:1", kafka_security="ssl", kafka_ca_file=str(shown.authority))
+    check_security(away)
+
+
+@examples
+def test_what_cannot_be_safe_is_refused(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        check_security(replace(Settings(kafka_brokers="kafka.invalid:9092"), **changed))
+
+
+def test_both_clients_get_the_login_and_nobody_sees_it(shown: Certificate) -> None:
+    settings = Settings(
+        kafka_brokers="kafka.invalid:9092", kafka_security="sasl_ssl", kafka_user="cardlog", kafka_password="s3cret",
+        kafka_ca_file=str(shown.authority),
+    )  # fmt: skip
+    options = client_options(settings)
+    assert options["security.protocol"] == "sasl_ssl"
+    assert options["sasl.mechanisms"] == "SCRAM-SHA-512"
+    assert type(options["sasl.password"]) is str
+    assert options["sasl.password"] == "s3cret"
+    login = credentials(settings)
+    assert (login.username, login.password, login.protocol.value) == ("cardlog", "s3cret", "SASL_SSL")
+    assert "s3cret" not in repr(settings)

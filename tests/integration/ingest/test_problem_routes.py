@@ -1,7 +1,8 @@
-"""Active problems over HTTP: no command is lost or applied twice, and a rebuild gives the same problems."""
+"""Problems and threads over HTTP, and problems that turns tell."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -12,8 +13,19 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
+from events.problems.problem import Problem, fold, in_order
+from events.problems.problem_log import entries
+from events.store import log
+from events.types.envelope import NewEvent, uuid7
+from events.types.extraction import CardsWithdrawn
+from events.types.problems import ProblemAttempted
+from ingest.extraction.extraction_events import events_of
+from ingest.extraction.extractor_port import SessionBatch
+from ingest.recording.recorder import recorded_event
 from projectors.generations.digest import digest_of
 from projectors.problems import ProblemsProjector
+from tests.support.conversing import Memory, day
+from tests.support.ingest.rules import EXTRACTOR, turn
 from tests.support.projectors.folding import count, fold_live, rebuild
 from tests.support.tables import rows
 
@@ -182,3 +194,137 @@ def test_any_commands_leave_tables_that_a_rebuild_makes_again(
     live = digest_of(connection, ProblemsProjector(), "problems")
     rebuild(database, ProblemsProjector())
     assert digest_of(connection, ProblemsProjector(), "problems") == live
+
+
+SAID = (
+    "I tried blackout curtains for my insomnia and it helped.",
+    "I've been struggling with insomnia. Also, I keep getting migraines.",
+    "I tried melatonin for my insomnia but it didn't work.",
+    "My migraines are gone.",
+    "我最近一直為失眠所苦。",
+)
+
+
+def problems(connection: Connection) -> list[Problem]:
+    return in_order(fold(entries(connection, "u1")).by_id.values())
+
+
+def said(connection: Connection) -> list[NewEvent]:
+    """Records the turns and what the extractor reads in them, each in a session of its own."""
+    appended: list[NewEvent] = []
+    for number, text in enumerate(SAID):
+        one = turn(text, number)
+        one = replace(one, turn=replace(one.turn, session_id=f"s{number}"))
+        batch = SessionBatch((one,))
+        read = events_of(batch, EXTRACTOR.extract(batch), EXTRACTOR)
+        log.append(connection, [recorded_event("u1", one.turn), *read])
+        appended += read
+    return appended
+
+
+def test_turns_open_try_and_close_and_a_withdrawn_reading_goes(database: str, connection: Connection) -> None:
+    read = said(connection)
+    found = problems(connection)
+    assert {(each.description, each.status) for each in found} == {
+        ("insomnia", "active"), ("migraines", "closed"), ("失眠", "active"),
+    }  # fmt: skip
+    [insomnia] = [each for each in found if each.description == "insomnia"]
+    assert [(each.approach, each.successful) for each in insomnia.attempts] == [
+        ("blackout curtains", True),
+        ("melatonin", False),
+    ]
+    assert set(insomnia.turn_ids) == {"t0", "t1", "t2"}
+    fold_live(database, ProblemsProjector(), batch=2)
+    assert problems(connection) == found
+    [gone] = [
+        each
+        for each in read
+        if isinstance(each.payload, ProblemAttempted) and each.payload.approach == "melatonin"
+    ]
+    row = connection.execute(
+        "SELECT position FROM log.events WHERE event_id = %s", [gone.event_id]
+    ).fetchone()
+    assert row is not None
+    withdrawn = CardsWithdrawn(event_ids=(gone.event_id,), positions=(row[0],), reason="read again")
+    log.append(connection, [replace(gone, event_id=uuid7(), payload=withdrawn, causation_id=None)])
+    for folded in (False, True):
+        if folded:
+            fold_live(database, ProblemsProjector())
+        [insomnia] = [each for each in problems(connection) if each.description == "insomnia"]
+        assert [each.approach for each in insomnia.attempts] == ["blackout curtains"]
+    live = digest_of(connection, ProblemsProjector(), "problems")
+    rebuild(database, ProblemsProjector())
+    assert digest_of(connection, ProblemsProjector(), "problems") == live
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection, read: TestClient, write: TestClient) -> Memory:
+    return Memory(database, connection, read, write, user="ada")
+
+
+def send(memory: Memory, path: str, status: int = 200, **body: Any) -> Any:
+    answer = memory.write.post(f"/v1/threads{path}", json={"user_id": "ada", **body})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def titles(memory: Memory, **asked: str) -> list[str]:
+    found = memory.read.get("/v1/threads", params={"user_id": "ada", **asked}).json()["threads"]
+    return [each["title"] for each in found]
+
+
+def test_a_thread_is_opened_filled_renamed_closed_and_opened_again(memory: Memory) -> None:
+    late = memory.event("Ada packed the piano", day(5))
+    early = memory.event("Ada saw a flat in Ghent", day(1))
+    memory.fold()
+    thread = send(memory, "", 201, title="the move", reason="said twice")["thread_id"]
+    filled = send(memory, f"/{thread}/cards", card_ids=[str(late), str(early), str(late)], reason="alike")
+    assert filled["cards"] == 2
+    assert (
+        send(memory, f"/{thread}/cards", card_ids=[str(late)], reason="again")["version"] == filled["version"]
+    )
+    shown = memory.read.get(f"/v1/threads/{thread}", params={"user_id": "ada"}).json()
+    assert [each["content"] for each in shown["cards"]] == ["Ada saw a flat in Ghent", "Ada packed the piano"]
+    assert {each["reason"] for each in shown["cards"]} == {"alike"}
+    send(memory, f"/{thread}/rename", title="the new flat")
+    assert titles(memory) == ["the new flat"]
+    send(memory, f"/{thread}/close", reason="moved in")
+    assert (titles(memory), titles(memory, status="closed")) == ([], ["the new flat"])
+    again = send(memory, f"/{thread}/reopen", reason="the boiler")
+    assert (again["status"], again["cards"], titles(memory)) == ("open", 2, ["the new flat"])
+
+
+def test_an_open_thread_is_in_the_prompt_and_a_closed_one_is_not(memory: Memory) -> None:
+    memory.state("residence", "Ghent", day(1))
+    memory.fold()
+    thread = send(memory, "", 201, title="<b>the move</b>")["thread_id"]
+    asked = {"user_id": "ada", "query": "where do I live?"}
+    blocks = {each["name"]: each for each in memory.read.post("/v1/context", json=asked).json()["blocks"]}
+    assert ">&lt;b&gt;the move&lt;/b&gt;</thread>" in blocks["threads"]["text"]
+    assert blocks["threads"]["stable"]
+    send(memory, f"/{thread}/close")
+    assert "the move" not in memory.read.post("/v1/context", json=asked).json()["text"]
+
+
+def test_what_a_thread_cannot_have_is_refused_by_name(memory: Memory) -> None:
+    thread = send(memory, "", 201, title="the move")["thread_id"]
+    taken = send(memory, "", 409, title="The Move")
+    assert (taken["field"], taken["current"]["thread_id"]) == ("title", thread)
+    stranger = memory.of("bea")
+    theirs = stranger.state("residence", "Quito", day(0))
+    memory.fold()
+    for card in (str(theirs), str(uuid4())):
+        assert send(memory, f"/{thread}/cards", 404, card_ids=[card], reason="x")["field"] == "card_ids"
+    assert send(memory, f"/{uuid4()}/close", 404)["field"] == "thread_id"
+    assert send(memory, "", 422, title="x" * 10_000)["field"] == "title"
+    none = memory.write.post(f"/v1/threads/{thread}/close", json={"user_id": "bea"})
+    assert none.status_code == 404
+
+
+def test_a_repeated_command_opens_one_thread(memory: Memory) -> None:
+    key = {"Idempotency-Key": "one"}
+    body = {"user_id": "ada", "title": "the move"}
+    first, second = (memory.write.post("/v1/threads", json=body, headers=key) for _ in range(2))
+    assert first.json()["thread_id"] == second.json()["thread_id"]
+    other = memory.write.post("/v1/threads", json=body | {"title": "work"}, headers=key)
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")

@@ -1,7 +1,9 @@
-"""The page about the sources names tests that exist."""
+"""The tests that the page about the sources and the list of guards name exist."""
 
 import re
 from pathlib import Path
+
+from tests.mutation.__main__ import guards, misfits
 
 TESTS = Path(__file__).parents[2]
 PAGE = (TESTS.parent / "docs" / "sources.md").read_text("utf-8")
@@ -28,3 +30,7 @@ def test_every_row_has_a_state_and_one_that_works_has_a_test() -> None:
     for requirement, _, state, test in ROWS:
         assert state == "●" or re.match("[◐○] ", state), requirement
         assert "::" in test or state != "●", requirement
+
+
+def test_every_guard_and_its_tests_exist() -> None:
+    assert misfits(guards()) == []

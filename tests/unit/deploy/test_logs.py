@@ -1,4 +1,4 @@
-"""Text logs and JSON logs hold the same facts and no secret."""
+"""Lines of the log, and the progress that commands show."""
 
 import json
 import logging
@@ -6,14 +6,17 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from rich.console import Console
 
 from deploy import logs
 from deploy.environment import load_settings
+from deploy.progress import Progress
 
 Say = Callable[[logging.Logger], None]
 
@@ -129,3 +132,42 @@ def test_warnings_of_python_are_lines_too(written: Any) -> None:
 def test_every_field_becomes_one_line_of_json(written: Any, odd: object) -> None:
     [line] = written("json", "ingest", lambda logger: logger.info("%s", "x", extra={"odd": odd})).splitlines()
     assert json.loads(line)["message"] == "x"
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    told = StringIO()
+    with Progress("turns", console=Console(file=told, width=20), every_s=0.0) as progress:
+        progress(500, 2000)
+        progress(1000, 2000)
+    lines = told.getvalue().splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["500 turns", "1"]
+    assert "50 % of 2,000" in lines[1]
+    assert "\x1b" not in told.getvalue()
+
+
+def test_no_more_lines_than_wanted_and_one_for_each_part() -> None:
+    told = StringIO()
+    with Progress("events", console=Console(file=told), every_s=3600.0) as progress:
+        for part in ("folding", "indexing"):
+            for done in range(100):
+                progress(done, 100, doing=part)
+    lines = told.getvalue().splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["folding", "indexing"]
+    assert all("0 events, 0/s" in line for line in lines)  # no rate before there is one
+
+
+def test_a_bar_on_a_terminal_that_is_gone_afterwards_even_after_an_error() -> None:
+    told = StringIO()
+    terminal = Console(file=told, force_terminal=True, width=120)
+
+    def half() -> None:
+        with Progress("bytes", console=terminal) as progress:
+            progress(512, 1024)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        half()
+    text = told.getvalue()
+    assert "50%" in text
+    assert "0.5/1.0 kB" in text
+    assert text.endswith("\x1b[2K")  # the line of the bar is wiped

@@ -1,12 +1,22 @@
-"""What counts as an answer: words in one card, a date at its grain, nothing outdated before it."""
+"""The judging of answers and of the curator, and the questions that are asked."""
 
+import json
 from typing import Any
 
-from evaluation.answers.conversations import Question
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.answers.conversations import (
+    Question,
+    own,
+)
 from evaluation.answers.judging import answers_differ, holds, swapped, way_of
 from evaluation.answers.keys import key_of
+from evaluation.answers.private_words import PlaceInvalidError, with_words, without_words
 from evaluation.answers.shown_cards import ShownCard, of_document, of_prompt
 from evaluation.answers.told_times import told_times
+from evaluation.curator.command import SETS, labelled, scores
 from tests.support.tables import examples
 
 
@@ -91,3 +101,82 @@ def test_a_prompt_shows_its_cards_with_attributes_and_what_stands_inside() -> No
     assert holds(asked(says=["fig pear"]), [first])
     assert first.times == tuple(told_times("2026-05-03"))
     assert set(second.times) == set(told_times("2020 2026-05-04/2026-05-10"))
+
+
+OWN = own()
+
+
+def test_every_question_has_evidence_in_its_conversation_and_a_way_to_judge_it() -> None:
+    seen = set()
+    for each in OWN:
+        turns = {turn.turn_id for session in each.sessions for turn in session}
+        for question in each.questions:
+            assert question.evidence
+            assert question.evidence <= turns
+            assert way_of(question) != "none"
+            assert question.question_id not in seen
+            seen.add(question.question_id)
+
+
+def test_the_evidence_itself_answers_the_question_once_its_times_are_told() -> None:
+    for each in OWN:
+        turns = {turn.turn_id: turn for session in each.sessions for turn in session}
+        for question in each.questions:
+            times = tuple(
+                told
+                for text in (question.key.when if question.key is not None else ())
+                for told in told_times(text)
+            )
+            order = sorted(question.evidence, key=int, reverse=True)
+            earlier = sorted({str(int(turn) - 2) for turn in order if int(turn) > 2}, key=int)
+            words = [turns[turn].text for turn in order]
+            whole = "\n".join([*words, *(turns[turn].text for turn in earlier), question.text])
+            cards = [*(ShownCard(text, times) for text in words), ShownCard(whole, times)]
+            assert holds(question, cards), question
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_relations_between_labelled_pairs(name: str) -> None:
+    by_predicate, mistakes = scores(name)
+    for predicate, score in by_predicate.items():
+        least = 0.98 if predicate == "same_as" else 0.9
+        assert (score.precision or 0) >= least, (predicate, mistakes)
+
+
+def test_the_pairs_are_distinct() -> None:
+    pairs = [(each.earlier, each.later) for name in SETS for each in labelled(name)]
+    assert len(pairs) == len(set(pairs)) >= 250
+
+
+TURNS = {
+    1: "The ferry to the island leaves at noon, so we packed sandwiches and a kite.",
+    2: "我們下個月要去阿里山看日出，已經訂好山上的小木屋了。",
+    0: "Bring a warm coat, it is windy up there.",
+}
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=60) | st.sampled_from([*TURNS.values()]),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["quote", "content", "x"]), inner, max_size=3)
+        ),
+        max_leaves=8,
+    )
+)
+def test_every_answer_comes_back(answer: object) -> None:
+    kept = without_words(answer, TURNS)
+    assert with_words(json.loads(json.dumps(kept)), TURNS) == answer
+    assert not any(words in json.dumps(kept, ensure_ascii=False) for words in TURNS.values())
+
+
+@pytest.mark.parametrize(
+    "place", [[1, 0, 1000], [7, 0, 1], [1, 5, 2], [1, -3, 2], [1, 0], "1:0:2", None, [[1], 0, 2]]
+)
+def test_a_place_outside_the_turns_is_refused(place: object) -> None:
+    if isinstance(place, str):
+        assert with_words({"places": [place]}, TURNS) == place
+        return
+    with pytest.raises(PlaceInvalidError):
+        with_words({"places": [place]}, TURNS)

@@ -1,10 +1,13 @@
-"""The built explorer is that of its sources and of the contract that it calls. No Node is needed to see it."""
+"""What the scripts make is what is shipped."""
 
 import gzip
 import re
+from pathlib import Path
 
+from events.language import chinese_script
 from retrieval.http.explorer_routes import built
 from scripts import explorer
+from scripts.chinese_script import table
 
 _MOST_KB = 250
 
@@ -24,3 +27,7 @@ def test_a_browser_loads_little_and_only_from_here() -> None:
     assert "<style" not in page
     assert not re.search(r"<script(?! type=\"module\" crossorigin src)", page)
     assert b"url(" not in files["app.css"]
+
+
+def test_the_shipped_table_is_the_one_opencc_gives() -> None:
+    assert Path(chinese_script.__file__).with_suffix(".txt").read_text("utf-8") == table()

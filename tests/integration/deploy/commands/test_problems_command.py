@@ -1,16 +1,24 @@
-"""``cardlog problems`` from the command line to the prompt: opened, tried, found by a question, closed."""
+"""The verbs for conflicts, modes, people and problems."""
 
+import json
 from collections.abc import Iterator
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from starlette.testclient import TestClient
 
+from deploy.command import main
+from events.platform.database import Connection
 from events.platform.settings import variable_of
+from events.store import log
+from events.types.cards import StateAsserted
 from projectors.cards.projector import CardsProjector
+from projectors.people import PeopleProjector
 from projectors.problems import ProblemsProjector
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import fold_live, settings_of
+from tests.support.conversing import Memory, day
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live, settings_of
+from tests.support.retrieval.channels import noted
 from tests.support.verbs import Verb
 from tests.support.waiting import PATIENT
 
@@ -83,3 +91,125 @@ def test_problems_are_listed_closed_and_reopened(read: TestClient, problems: Ver
     assert (status, text) == (1, "cardlog problems: this user has no such problem\n")
     assert problems("open", "bad sleep")[0] == 1
     assert problems("attempt", problem, "tea", "--date", "soon")[0] == 2
+
+
+@pytest.fixture
+def conflict(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> UUID:
+    monkeypatch.setenv(variable_of("database_url"), memory.database)
+    memory.state("residence", "Rome", day(0))
+    milan = memory.state("residence", "Milan", day(90))
+    memory.fold()
+    return milan
+
+
+@pytest.fixture
+def arbitrations(capsys: pytest.CaptureFixture[str]) -> Verb:
+    return Verb(capsys, "arbitrations", "--user", "alex")
+
+
+def test_a_conflict_is_listed_shown_and_ruled(memory: Memory, conflict: UUID, arbitrations: Verb) -> None:
+    [listed] = arbitrations.told("list")
+    assert (listed["arbitration_id"], listed["status"]) == (str(conflict), "open")
+    status, text = arbitrations("show", str(conflict))
+    assert status == 0
+    assert "residence: Rome or Milan?" in text
+    assert "old: Rome, said 2026-01-05" in text
+    assert "new: Milan, said 2026-04-05" in text
+    status, text = arbitrations("rule", str(conflict), "accept_new", "--reason", "asked her")
+    assert (status, "ruled accept_new" in text) == (0, True)
+    assert arbitrations.told("rule", str(conflict), "accept_new")["duplicate"] is True
+    memory.fold()
+    assert arbitrations.told("list") == []
+    assert arbitrations("list") == (0, "alex has no open conflicts\n")
+    assert [one["status"] for one in arbitrations.told("list", "--status", "all")] == ["accept_new"]
+    assert memory.contents() == ["residence is Milan"]
+
+
+def test_an_impossible_verdict_is_refused_in_one_line(
+    memory: Memory, conflict: UUID, arbitrations: Verb
+) -> None:
+    for verb in (("show",), ("rule", "keep_old")):
+        status, text = arbitrations(verb[0], str(uuid4()), *verb[1:])
+        assert (status, len(text.splitlines())) == (1, 1)
+        assert "no" in text
+    assert arbitrations("rule", str(conflict), "keep_old")[0] == 0
+    status, text = arbitrations("rule", str(conflict), "coexist")
+    assert (status, text.strip()) == (1, "cardlog arbitrations: the arbitration is settled: keep_old")
+    assert arbitrations("rule", str(conflict), "toss")[0] == 2
+
+
+def test_modes_are_declared_listed_renamed_and_deleted(
+    database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(variable_of("database_url"), database)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main(["modes", *words, "--user", "ada"])
+        told = capsys.readouterr()
+        return status, told.out.strip(), told.err
+
+    declared = run(
+        "declare", "code", "--embedder", "hash-768", "--decay", "slow", "--hint", "units=keep signatures"
+    )
+    assert declared[:2] == (0, "code is declared")
+    assert run("default", "shop", "code")[1] == "the default mode of shop is code"
+    assert run("rename", "code", "programming")[1] == "code is called programming now"
+    assert run("list")[1].splitlines() == [
+        "programming: hash-768, slow decay",
+        "project shop: default mode programming",
+    ]
+    [mode] = json.loads(run("list", "--json")[1])
+    assert mode["prompt_overrides"] == {"units": "keep signatures"}
+    status, _, err = run("declare", "diary", "--embedder", "nobody/has-this")
+    assert (status, "nobody/has-this is not on the server" in err) == (2, True)
+    for words in ((), ("--dry-run",)):
+        assert (
+            run("reembed", "code", *words)[1] == "nothing to do: all 0 vectors of programming are of hash-768"
+        )
+    assert json.loads(run("reembed", "general", "--json")[1])["state"] == "unneeded"
+    assert run("reembed", "kode")[0] == 1
+    assert run("delete", "programming")[1] == "programming is deleted; its cards belong to the general mode"
+    assert run("list")[1] == "ada has no modes; everything is general"
+
+
+@pytest.fixture
+def people(capsys: pytest.CaptureFixture[str]) -> Verb:
+    return Verb(capsys, "people", "--user", "ada")
+
+
+def test_people_are_noted_merged_split_and_told_apart(
+    database: str, monkeypatch: pytest.MonkeyPatch, people: Verb
+) -> None:
+    monkeypatch.setenv(variable_of("database_url"), database)
+    fold_live(database, CardsProjector())
+    noor = people.told("note", "Noor", "--kinship", "colleague")["person_id"]
+    whole = people.told("note", "Noora Haddad")["person_id"]
+    people.told("alias", noor, "noor@example.org", "--kind", "handle")
+    assert people.told("merge", noor, whole, "--reason", "she said so")["merged"]
+    _, shown = people("list")
+    assert "Noora Haddad, Noor, noor@example.org (colleague)" in shown
+    people.told("split", noor, whole)
+    people.told("distinct", noor, whole)
+    status, refused = people("merge", noor, whole)
+    assert status != 0
+    assert "two people" in refused
+    assert "Noora" in people("show", whole)[1]
+    assert people("timeline", whole)[0] == 0
+
+
+def test_a_timeline_tells_the_same_words_once(
+    database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch, people: Verb
+) -> None:
+    monkeypatch.setenv(variable_of("database_url"), database)
+    words = "My sister Noor works at Acme."
+    job = StateAsserted(
+        content=words, entity="Noor", concept_key="employer", value="Acme", cardinality="single_value", tags=(),
+        origin=ORIGIN, effective_at=NOW,
+    )  # fmt: skip
+    log.append(connection, [event(each, user="ada") for each in (noted(words), job)])
+    fold_live(database)
+    fold_live(database, PeopleProjector())
+    [noor] = people.told("list")["people"]
+    assert "2 mentions" in people("list")[1]
+    assert len(people.told("timeline", noor["person_id"])["entries"]) == 2
+    assert people("timeline", noor["person_id"])[1].count(words) == 1

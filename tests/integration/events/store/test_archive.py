@@ -1,11 +1,13 @@
-"""An archive is exported and imported byte for byte, once and in order, or refused."""
+"""Archives of the log, and the commands that write and read them."""
 
 import io
 import json
+import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,8 @@ from events.store.archive import ArchiveError, ImportSummary, export_log, import
 from events.store.verification import verify
 from events.types.envelope import partition_of, uuid7
 from tests.support.events.archives import NOW, fill, heads_of, rows_of, turn
+from tests.support.forking import forked
+from tests.support.stack import clean_environment
 
 AWKWARD = 'tab\t newline\n return\r "quote" \\back\\ \\N \u2028 \u0001 \x7f ,"data":{} 控制 👩‍👩‍👧'
 
@@ -255,3 +259,63 @@ def test_an_export_is_one_moment_of_a_log_that_is_being_written(
     assert sum(position for _, position, _ in heads) == done.events
     assert import_log(other, io.BytesIO(file.getvalue())) == ImportSummary(done.events, 0)
     assert verify(other).faults == ()
+
+
+def command(database: str, *arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:
+    servers = {"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}
+    return forked(["log", *arguments], clean_environment() | servers, input=input)
+
+
+def test_the_command_exports_imports_counts_and_shows(
+    database: str, connection: Connection, empty_database: str, tmp_path: Path
+) -> None:
+    fill(connection, 0, 100)
+    file = tmp_path / "log.jsonl"
+    assert command(database, "export", str(file)).returncode == 0
+    piped = command(database, "export", "-")
+    assert piped.stdout == file.read_text()
+    assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
+    # A database without any table is migrated first.
+    done = command(empty_database, "import", "-", input=piped.stdout)
+    assert "imported 100 events, 0 existed already" in done.stderr
+    cut = tmp_path / "cut.jsonl"
+    cut.write_bytes(file.read_bytes()[:-100])
+    again = command(empty_database, "import", str(cut))
+    assert again.returncode == 1
+    assert "it was cut off" in again.stderr
+    assert "Traceback" not in again.stderr
+    with connect(empty_database, application="look") as opened:
+        assert rows_of(opened) == rows_of(connection)
+
+    stats = json.loads(command(empty_database, "stats", "--json").stdout)
+    assert (stats["events"], stats["users"], stats["types"]) == (100, 20, {"TurnRecorded": 100})
+    sizes = sorted((row[1], row[0]) for row in heads_of(connection) if row[1])
+    assert stats["partitions"]["used"] == len(sizes)
+    assert stats["partitions"]["largest"]["events"] == sizes[-1][0]
+    assert stats["partitions"]["smallest"]["events"] == sizes[0][0]
+    assert stats["bytes"]["payload"] == sum(len(row[14].encode()) for row in rows_of(connection))
+    assert command(database, "stats").returncode == 0
+
+    rows = rows_of(connection)
+    partition, position = rows[-1][:2]
+    [shown] = command(database, "show", "--at", f"{partition}/{position}", "--json").stdout.splitlines()
+    assert json.loads(shown)["event_id"] == str(rows[-1][2])
+    behind = command(database, "show", "--partition", str(partition), "--after", str(position - 2), "--json")
+    assert [json.loads(line)["position"] for line in behind.stdout.splitlines()] == [position - 1, position]
+    assert "--after needs --partition" in command(database, "show", "--after", "3").stderr
+    verified = command(database, "verify", "--json")
+    found = json.loads(verified.stdout)
+    assert (found["ok"], found["events"], found["faults"]) == (True, 100, [])
+
+
+def test_a_failed_export_leaves_the_older_file(database: str, connection: Connection, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text("older")
+    fill(connection, 0, 10, users=1)
+    connection.execute("SET session_replication_role = replica")
+    connection.execute("DELETE FROM log.events WHERE position = 4")
+    failed = command(database, "export", str(file))
+    assert failed.returncode == 1
+    assert "holds 9 events, its head says 10; run cardlog log verify" in failed.stderr
+    assert file.read_text() == "older"
+    assert list(tmp_path.iterdir()) == [file]

@@ -1,15 +1,25 @@
-"""Tiers follow use, each move is an event with its reason, and what is touched stays."""
+"""The tiers of references, and what a read of one costs."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
+from events.references.kinds.registry import BUILT_IN
+from events.references.owners import stream_of
+from events.references.reference_log import STATE, state_parameters
+from events.types.references import ReferenceName
+from events.types.tenancy import DEFAULT_TENANT, storage_id
+from ingest.decider import Command
+from ingest.references import reference_commands
+from ingest.references.reference_commands import ReferenceStream
 from ingest.references.tiers import review
 from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import fold_live, settings_of
+from tests.support.projectors.plans import rows_read
 from tests.support.waiting import PATIENT
 
 
@@ -73,3 +83,22 @@ def test_an_untouched_reference_drifts_to_the_archive_and_comes_back_with_a_writ
 def test_a_limit_of_zero_turns_a_rule_off(api: TestClient, connection: Connection, database: str) -> None:
     later = today() + timedelta(days=500)
     assert moves(connection, database, later, reference_archive_days=0) == []
+
+
+VERSIONS = 200
+NAME = ReferenceName(kind="variable", key="stack", project_id=None, team_id=None)
+
+
+def test_the_present_value_is_read_without_the_history(connection: Connection) -> None:
+    owner, kind = storage_id(DEFAULT_TENANT, "ada"), BUILT_IN["variable"]
+    stream = ReferenceStream(connection, NAME, Command(owner=owner, actor="user/ada", at=datetime.now(UTC)))
+    with connection.transaction():
+        reference_commands.create(stream, kind, None, "session")
+        for number in range(VERSIONS):
+            op = {"op": "set", "path": "/count", "value": number}
+            reference_commands.apply(stream, kind, op)
+    explained = b"EXPLAIN (ANALYZE, FORMAT JSON) " + STATE.as_bytes(connection)
+    row = connection.execute(explained, state_parameters(owner, stream_of(NAME))).fetchone()
+    assert row is not None
+    [found] = row[0] if isinstance(row[0], list) else json.loads(row[0])
+    assert rows_read(found["Plan"]) < VERSIONS / 4

@@ -1,4 +1,4 @@
-"""An embedder that dies, hangs or answers nonsense: vectors wait, other channels find cards, nothing is lost."""
+"""An embedder that fails or is closed costs the others nothing."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from events.health.health_status import read_health
@@ -17,7 +19,9 @@ from events.store import log
 from projectors.embedding.embedder import SMALL_MODEL, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.vectors.projector import VectorsProjector
+from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app
+from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.embedding_server import Answer, hashed, serving
 from tests.support.projectors.folding import NOW, apart, count, fold_live, noted, settings_of
 from tests.support.projectors.tiny_model import write_tiny_model
@@ -124,3 +128,28 @@ def test_cards_wait_for_a_server_that_fails(settings: Settings, connection: Conn
         answers.append(hashed)
         fold_live(remote.database_url, VectorsProjector(embedders_of(remote)))
         check_found(remote, connection)
+
+
+_ROWS = 25_000  # 38 MB
+
+
+ASKED: tuple[tuple[Callable[[Settings], FastAPI], str, dict[str, str]], ...] = (
+    (read_app, "/v1/recall", {"user_id": "ada", "query": "hello"}),
+    (embed_app, "/v1/embeddings", {"model": SMALL_MODEL, "input": "hello"}),
+)
+
+
+def test_ten_apps_one_after_the_other_need_the_memory_of_one(database: str, tmp_path: Path) -> None:
+    fold_live(database)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    folder = write_tiny_model(tmp_path, SMALL_MODEL, rows=_ROWS)
+    model = {"embed_model": SMALL_MODEL, "embed_model_path": str(folder)}
+    settings = replace(Settings(), database_url=database, **PATIENT | model)
+    held = []
+    for _ in range(5):
+        for app_of, path, body in ASKED:
+            with TestClient(app_of(settings)) as client:
+                answer = client.post(path, json=body)
+                assert answer.status_code == 200, answer.text
+        held.append(psutil.Process().memory_info().rss)
+    assert held[-1] - held[1] < 1.5 * _ROWS * 384 * 4, held

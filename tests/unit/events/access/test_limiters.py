@@ -1,10 +1,10 @@
-"""The concurrency limiter admits a fixed number of callers and lets the others wait in order."""
+"""Who gets a place, who waits, and who is refused."""
 
 import asyncio
 
 import pytest
 
-from events.access.fair_share import ANYONE, Asker
+from events.access.fair_share import ANYONE, Asker, FairShare
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from tests.support.limiting import Clock, standing_line
 
@@ -252,3 +252,35 @@ async def test_what_a_request_waited_for_one_place_counts_for_the_next(
             await asyncio.sleep(0)
         assert refused.is_set()
     await visitor
+
+
+def taken(share: FairShare, asker: Asker) -> int:
+    """Takes all places that the asker can have. Returns their number."""
+    before = share.held(asker)
+    while share.admits(asker):
+        share.take(asker)
+    return share.held(asker) - before
+
+
+def test_one_key_gets_a_third_and_one_tenant_half() -> None:
+    share = FairShare(90)
+    assert taken(share, ("acme", "one")) == 30
+    assert taken(share, ("acme", "two")) + taken(share, ("acme", "three")) <= 15
+    assert share.free >= 45
+
+
+def test_whoever_comes_later_finds_places_that_come_back() -> None:
+    share = FairShare(90)
+    for number in range(3):
+        taken(share, (f"tenant {number}", "key"))
+    assert share.admits(("another", "key"))
+    for number in range(3):
+        asker = (f"tenant {number}", "key")
+        share.give_back(asker, share.held(asker))
+    assert share.free == 90
+
+
+def test_the_only_place_is_anybodys() -> None:
+    share = FairShare(1)
+    assert taken(share, ("acme", "one")) == 1
+    assert not share.admits(("other", "key"))

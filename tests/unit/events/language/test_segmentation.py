@@ -1,4 +1,4 @@
-"""Chinese words are cut alike in both scripts and with every source of the dictionary."""
+"""Words of Chinese texts, in both scripts."""
 
 from math import log
 from pathlib import Path
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language import segmentation
-from events.language.chinese_script import to_simplified
+from events.language.chinese_script import has_cjk, to_simplified
 from events.language.segmentation import Dictionary, build, dictionary, load
 from tests.support.tables import examples
 
@@ -114,3 +114,21 @@ def test_folders_that_cannot_be_written_do_not_matter(little: Path) -> None:
     assert "研究" in load([blocked / "cache"])
     assert "研究" in load([blocked / "cache", little / "second"])
     assert len(list((little / "second").iterdir())) == 1
+
+
+@examples
+def test_traditional_folds_to_simplified(traditional: str, simplified: str) -> None:
+    assert to_simplified(traditional) == simplified
+    assert to_simplified(simplified) == simplified
+
+
+@given(st.text())
+def test_folding_keeps_length_and_is_idempotent(text: str) -> None:
+    folded = to_simplified(text)
+    assert len(folded) == len(text)
+    assert to_simplified(folded) == folded
+
+
+@examples
+def test_cjk_is_seen(text: str, expected: bool) -> None:
+    assert has_cjk(text) is expected

@@ -1,13 +1,16 @@
-"""Projects are isolated: names built from different user input are different."""
+"""Names of streams, keys and entities, and the ids of events."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import CardOrigin, KnowledgeLearned, StateAsserted
-from events.types.envelope import Event
+from events.types.envelope import Event, uuid7
 from events.types.turn_contract import MAX_NAME_BYTES, part_of_key, session_of, turn_key
 from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import extraction_stream, stream_of
@@ -106,3 +109,29 @@ def test_concepts_of_different_projects_never_meet(project: str, other_project: 
     if project != other_project:
         assert not learned(project, title) & learned(other_project, title)
     assert not learned(project, f"x\x1f{title}") & learned(f"{project}\x1fx", title)
+
+
+def test_ids_rise_and_are_version_7() -> None:
+    before = time.time_ns() // 1_000_000
+    ids = [uuid7() for _ in range(5_000)]
+    assert ids == sorted(ids)
+    assert len(set(ids)) == len(ids)
+    assert {(each.version, each.variant) for each in ids} == {(7, "specified in RFC 4122")}
+    # The first 48 bits are the time, also after many ids of one millisecond.
+    assert before <= ids[0].int >> 80
+    assert ids[-1].int >> 80 <= time.time_ns() // 1_000_000 + 1
+
+
+def test_ids_rise_when_the_clock_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = uuid7()
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    ids = [first, *(uuid7() for _ in range(100))]
+    assert ids == sorted(set(ids))
+
+
+def test_threads_never_share_an_id() -> None:
+    with ThreadPoolExecutor(8) as threads:
+        made = [
+            each for ids in threads.map(lambda _: [uuid7() for _ in range(500)], range(16)) for each in ids
+        ]
+    assert len(set(made)) == len(made)

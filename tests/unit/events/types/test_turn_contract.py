@@ -1,4 +1,4 @@
-"""The turn contract: accepted turns, refused turns, and the words of a refusal."""
+"""The contract of turns, and the days and instants in it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from events.types.codec import decode, encode
+from events.types.instants import InstantInvalidError, day_or_instant_of
 from events.types.turn_contract import (
     MAX_TEXT_BYTES,
     TurnInvalidError,
@@ -121,3 +122,32 @@ def test_an_id_more_than_a_day_ahead_is_no_date() -> None:
 
 def test_an_entry_id_gives_the_time_of_the_push() -> None:
     assert entry_time("1778229850000-3") == datetime(2026, 5, 8, 8, 44, 10, tzinfo=UTC)
+
+
+NOW = datetime(2023, 11, 20, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2023-11-19", datetime(2023, 11, 19, 12, tzinfo=UTC)),
+        (" 2023-11-20 ", NOW),
+        ("2023-11-21", datetime(2023, 11, 21, 12, tzinfo=UTC)),
+        ("2023-11-20T08:00:00Z", datetime(2023, 11, 20, 8, tzinfo=UTC)),
+    ],
+)
+def test_a_day_is_its_noon_or_now(text: str, instant: datetime) -> None:
+    assert day_or_instant_of(text, NOW) == instant
+
+
+def test_a_day_that_began_in_the_east_is_now() -> None:
+    evening = NOW.replace(hour=10)
+    assert day_or_instant_of("2023-11-21", evening) == evening
+
+
+@pytest.mark.parametrize(
+    "text", ["yesterday", "2023-02-30", "1899-12-31", "2018", "2023-11", "20231120", "2023-11-20T08:00"]
+)
+def test_what_is_no_day_and_no_instant_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(InstantInvalidError, match="such as 2023-11-20"):
+        day_or_instant_of(text, NOW)

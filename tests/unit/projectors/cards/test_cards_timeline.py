@@ -1,13 +1,18 @@
-"""Timelines of states: late, future, ended, corrected and overwritten."""
+"""The timeline of a fact, whatever was said when, and in whatever order it arrives."""
 
+import random
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from events.types.cards import CardOrigin, StateAsserted, Statement
 from events.types.envelope import Event
 from projectors.cards.corrections import find_corrections
 from projectors.cards.statement import in_order, statements_of
+from tests.support.projectors.histories import cut, history, shuffled
 from tests.support.projectors.statements import (
     current,
     day,
@@ -239,3 +244,85 @@ def test_what_a_later_statement_dates_before_is_no_news() -> None:
     assert current(timeline(moved("Ghent", 10), moved("Antwerp", 14, since=8))) == ["Ghent"]
     # What is said after the news counts.
     assert current(timeline(moved("Antwerp", 9, since=8), said("Ghent", 10))) == ["Ghent"]
+
+
+def test_a_late_older_statement_lands_in_the_middle_and_supersedes_nothing_newer() -> None:
+    found = timeline(said("Taipei", 0), said("Kaohsiung", 20), said("Tainan", 30, since=10))
+    assert held(found) == [
+        ("Taipei", day(0), day(10)),
+        ("Tainan", day(10), day(20)),
+        ("Kaohsiung", day(20), None),
+    ]
+
+
+def test_a_correction_of_the_same_session_was_never_true() -> None:
+    found = timeline(
+        said("Tainan", 0, session="old"), said("Taipei", 5), said("Kaohsiung", 5.01, statement="corrected")
+    )
+    assert held(found) == [("Tainan", day(0), day(5)), ("Kaohsiung", day(5), None)]
+    [retracted] = [period for period in found.periods if period.retracted]
+    assert retracted.first.event.payload.value == "Taipei"
+    assert {edge.predicate for edge in found.edges} == {"update", "retracts"}
+
+
+HISTORY = st.lists(
+    st.tuples(
+        st.sampled_from(["Taipei", "Tainan", "Kaohsiung"]),
+        st.integers(0, 40),
+        st.none() | st.integers(-20, 60),
+        st.sampled_from(["asserted", "asserted", "asserted", "ended", "corrected"]),
+        st.sampled_from(["a", "b"]),
+    ),
+    max_size=8,
+)
+
+
+def history_of(plan: list[tuple[str, int, int | None, str, str]]) -> list[Event]:
+    # Each statement has its own turn, because the turn orders equal instants.
+    return [
+        said(value, on + index / 1000, since, statement=how, session=session)
+        for index, (value, on, since, how, session) in enumerate(plan)
+    ]
+
+
+@given(HISTORY)
+def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore[no-untyped-def]
+    found = held(timeline(*history_of(plan)))
+    for (_, begun, ended), (_, next_begun, _) in pairwise(found):
+        assert ended is not None
+        assert begun <= ended <= next_begun
+
+
+@given(st.integers(0, 2**32), st.integers(1, 24))
+def test_tables_do_not_depend_on_arrival_or_batches(seed: int, length: int) -> None:
+    events = history(seed, length)
+    choose = random.Random(seed + 1)
+    at_once = tables_of(events).rows
+    live = tables_of(*cut(shuffled(events, choose), choose)).rows
+    for table, rows in at_once.items():
+        assert live[table] == rows, table
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40))
+# Told later: that the old was over before the contested began.
+@example(2639392749, 29)
+@example(3588856645, 24)
+@example(1986443351, 36)
+# Said within a stretch of time, and over with it.
+@example(2149164743, 23)
+@example(4036552616, 38)
+def test_while_a_conflict_is_open_the_old_is_current_and_the_new_never_was(seed: int, length: int) -> None:
+    tables = tables_of(history(seed, length))
+    for row in tables.arbitrations.values():
+        old, new = (tables.cards["u", "state", side] for side in (row.old_card, row.new_card))
+        if row.status == "open":
+            assert (old.contested, old.retracted, old.ended) == (False, False, False)
+            assert old.effective_at is not None
+            assert new.effective_at is not None
+            assert old.effective_at <= new.effective_at
+            assert old.superseded_at is None or old.superseded_at > new.effective_at
+        if row.status in ("open", "keep_old"):
+            assert new.contested
+            assert new.superseded_at == new.effective_at
+        if row.status in ("accept_new", "coexist"):
+            assert not new.contested

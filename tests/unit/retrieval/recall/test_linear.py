@@ -1,14 +1,17 @@
-"""The coefficients of the ranking: a file that cannot be used costs a warning and never the service."""
+"""The decay of facts, and a file of coefficients that cannot be used."""
 
 import json
 import logging
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from retrieval.recall.ranking import linear
+from retrieval.recall.ranking.features import decay
 from retrieval.recall.ranking.linear import load, shipped
+from tests.support.tables import examples
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +60,11 @@ def test_a_missing_file_is_named_and_a_good_one_is_used(
     model = load(str(path))
     assert model.coefficients == {"words": 2.0, "layer": 0.5}
     assert model.contributions({"words": 0.5, "unknown": 3.0}) == {"words": 1.0}
+
+
+NOW = datetime(2026, 5, 8, tzinfo=UTC)
+
+
+@examples
+def test_a_fact_fades(cardinality: str | None, days: int, weight: float) -> None:
+    assert decay(cardinality, NOW - timedelta(days=days), NOW) == pytest.approx(weight, abs=0.005)

@@ -1,4 +1,4 @@
-"""The rules take any text without an error, in linear time."""
+"""Hostile and chaotic sentences raise nothing and stay quick."""
 
 import json
 import os
@@ -13,7 +13,8 @@ from events.store.bounds import fault_of
 from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules.extractor import ReadingTooSlowError, processor_time
-from tests.support.ingest.rules import cards
+from tests.support.chaos.load import MANNERS, Manner
+from tests.support.ingest.rules import SAID_AT, cards, states
 from tests.support.tables import LongText, examples, examples_and, texts
 
 
@@ -93,3 +94,14 @@ def test_naughty_strings_are_read_in_silence() -> None:
         pytest.skip("CARDLOG_EVAL_DATA names no folder of evaluation data")
     for text in json.loads((Path(folder) / "naughty_strings" / "blns.json").read_text(encoding="utf-8")):
         _spans_are_exact(cards(text), (text,))
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_each_sentence_states_its_fact_and_nothing_else(manner: Manner) -> None:
+    told = [("residence", manner.moved, city) for city in manner.cities]
+    told += [("employer", manner.joined, employer) for employer in manner.employers]
+    for concept, sentence, value in told:
+        [state] = states(sentence.format(value))
+        assert (state.concept_key, state.value) == (concept, value)
+        assert state.effective_at.date() == SAID_AT.date()
+    assert states(manner.bought.format(7)) == []
