@@ -1,15 +1,20 @@
 """A whole memory in one process: turns are recorded, extracted by rules, and folded into cards and vectors."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
 
-from events.platform.database import Connection
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.turns import TurnRecorded
-from ingest.erasure.erasure import Eraser
+from ingest.erasure import subjects, tombstones
+from ingest.erasure.erasure import Eraser, Terms
+from ingest.erasure.subjects import Outcome
 from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.recorder import recorded_event
@@ -19,7 +24,9 @@ from projectors.embedding.embedders import Embedders
 from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import TableDigest, digest_of
 from projectors.generations.projector import Projector
+from projectors.rebuild.rebuild import Rebuild
 from projectors.vectors.projector import VectorsProjector
+from tests.support.databases import backed_up
 from tests.support.projectors.folding import fold
 
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -28,8 +35,11 @@ SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 class Memory:
     """The memory in one database. ``settings`` name the database, and the Redis if one is used."""
 
-    def __init__(self, database: str, *, redis_url: str = "") -> None:
-        self.settings = replace(Settings(), database_url=database, redis_url=redis_url, auth="off")
+    def __init__(self, database: str, connection: Connection, **settings: Any) -> None:
+        self.connection = connection
+        self.settings = replace(
+            Settings(), **{"database_url": database, "redis_url": "", "auth": "off"} | settings
+        )
         self.projectors: list[Projector] = [CardsProjector(), VectorsProjector(Embedders(HashEmbedder))]
         self._extractor = ExtractorWorker(self.settings, RulesExtractor(), lambda: False)
         self._said = 0
@@ -37,15 +47,38 @@ class Memory:
     def eraser(self) -> Eraser:
         return Eraser(self.settings, [ForgettingProjection(each) for each in self.projectors])
 
-    def say(self, connection: Connection, user: str, *texts: str, **more: str) -> list[str]:
+    def erase(self, kind: str, *subject: Any, **terms: Any) -> Outcome:
+        """Erases a user, a person, a turn, or what is older than an instant."""
+        erasing: Callable[..., Outcome] = getattr(subjects, f"erase_{kind}")
+        return erasing(self.eraser(), self.connection, *subject, Terms(by="test", **terms))
+
+    def replay(self, file: Path) -> list[Outcome]:
+        """Repeats the erasures of a list of tombstones."""
+        return subjects.replay(self.eraser(), self.connection, tombstones.read(file))
+
+    @contextmanager
+    def backed_up(self, server: str) -> Iterator[Self]:
+        """Gives the memory of a backup of this moment. This memory goes on with another connection."""
+        name, same = self.connection.info.dbname, {"tombstones_file": self.settings.tombstones_file}
+        self.connection.close()
+        with (
+            backed_up(server, name) as backup,
+            connect(self.settings.database_url, application="test") as self.connection,
+            connect(backup, application="test") as old,
+        ):
+            restored = type(self)(backup, old, **same)
+            restored.projectors = self.projectors
+            yield restored
+
+    def say(self, user: str, *texts: str, through: Connection | None = None, **more: Any) -> list[str]:
         """Records turns of ``user``, and returns their ids."""
         turns = [self.turn(text, **more) for text in texts]
-        log.append(connection, [recorded_event(user, turn) for turn in turns])
+        log.append(through or self.connection, [recorded_event(user, turn) for turn in turns])
         return [turn.turn_id for turn in turns]
 
-    def turn(self, text: str, **more: str) -> TurnRecorded:
+    def turn(self, text: str, **more: Any) -> TurnRecorded:
         self._said += 1
-        given: dict[str, str] = {
+        given: dict[str, Any] = {
             "turn_id": f"t{self._said}",
             "session_id": "s",
             "project_id": "default",
@@ -55,28 +88,34 @@ class Memory:
             role="user",
             said_at=SAID_AT + timedelta(minutes=self._said),
             timezone="UTC",
-            **given,  # type: ignore[arg-type]
+            **given,
         )
-
-    def extract(self, connection: Connection) -> None:
-        self._extractor.prepare(connection)
-        while self._extractor.step(connection):
-            pass
 
     def fold(self) -> None:
         for projector in self.projectors:
             fold(replace(self.settings, batch_events=64), projector)
 
-    def understand(self, connection: Connection) -> None:
+    def understand(self) -> None:
         """Extracts and folds everything that was said."""
-        self.extract(connection)
+        self._extractor.prepare(self.connection)
+        while self._extractor.step(self.connection):
+            pass
         self.fold()
 
-    def digests(self, connection: Connection) -> dict[str, TableDigest]:
+    def words(self, word: str) -> dict[str, int]:
+        """Returns the number of rows that hold ``word``, by table."""
+        return words_in_tables(self.connection, word)
+
+    def rebuilt_equal(self) -> bool:
+        return all(
+            Rebuild(self.settings, each, workers=1, verify=True).run().equal for each in self.projectors
+        )
+
+    def digests(self) -> dict[str, TableDigest]:
         return {
             name: digest
             for projector in self.projectors
-            for name, digest in digest_of(connection, projector, projector.name).items()
+            for name, digest in digest_of(self.connection, projector, projector.name).items()
         }
 
 

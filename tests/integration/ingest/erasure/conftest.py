@@ -2,9 +2,10 @@
 
 import pytest
 
+from events.platform.database import Connection
 from tests.support.ingest.memories import Memory
 
 
 @pytest.fixture
-def memory(database: str, sealed: None) -> Memory:
-    return Memory(database)
+def memory(database: str, connection: Connection, sealed: None) -> Memory:
+    return Memory(database, connection)

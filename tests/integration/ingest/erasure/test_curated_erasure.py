@@ -10,8 +10,6 @@ from events.types.threads import ThreadOpened
 from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate, memory_of
 from ingest.decider import Command
-from ingest.erasure import subjects
-from ingest.erasure.erasure import Terms
 from tests.support.conversing import day
 from tests.support.ingest.curating import fold, tell
 from tests.support.ingest.memories import Memory
@@ -23,12 +21,11 @@ TOLD = (
     (90, "Nora doesn't have a car."),
 )
 WORDS = "We talked about the zyxwort renovation again."
-TERMS = Terms(by="test")
 
 
 def erase(memory: Memory, connection: Connection, turn_id: str) -> None:
     memory.fold()
-    assert subjects.erase_turn(memory.eraser(), connection, "ada", turn_id, TERMS).counts["turns"] == 1
+    assert memory.erase("turn", "ada", turn_id).counts["turns"] == 1
     fold(memory.settings.database_url)
 
 

@@ -19,16 +19,12 @@ from ingest.core import patching, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory
 from ingest.core.patching import Patched, WaitingPatch
 from ingest.decider import Command
-from ingest.erasure import subjects
-from ingest.erasure.erasure import Terms
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from projectors.problems import ProblemsProjector
-from projectors.rebuild.rebuild import Rebuild
-from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
+from tests.support.ingest.memories import SAID_AT, Memory
 from tests.support.retrieval.core_documents import add
 
-TERMS = Terms(by="test")
 CANARY = "Zyxwort"
 PERSON = "Quillwortine"
 COMMAND = Command(owner="ada", actor="user/ada", at=SAID_AT)
@@ -43,9 +39,9 @@ class Ada:
         self.documents = documents_of(memory.settings)
         memory.projectors += [CoreProjector(), ProblemsProjector()]
 
-    def say(self, *texts: str, **more: str) -> list[str]:
-        ids = self.memory.say(self.connection, "ada", *texts, **more)
-        self.memory.understand(self.connection)
+    def say(self, *texts: str, **more: Any) -> list[str]:
+        ids = self.memory.say("ada", *texts, **more)
+        self.memory.understand()
         return ids
 
     def patch(self, *ops: dict[str, Any], **more: Any) -> Patched:
@@ -95,14 +91,11 @@ class Ada:
     def settle(self, *words: str) -> None:
         """Folds what is left. No table holds the words, and the tables equal a rebuild of the log."""
         for word in words:
-            assert words_in_tables(self.connection, word) == {}
-        self.memory.understand(self.connection)
+            assert self.memory.words(word) == {}
+        self.memory.understand()
         for word in words:
-            assert words_in_tables(self.connection, word) == {}
-        for projector in self.memory.projectors:
-            assert Rebuild(self.memory.settings, projector, workers=1, verify=True).run().equal, (
-                projector.name
-            )
+            assert self.memory.words(word) == {}
+        assert self.memory.rebuilt_equal()
 
 
 @pytest.fixture
@@ -115,7 +108,7 @@ def mark() -> str:
 
 
 def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) -> None:
-    ada.memory.say(ada.connection, "bea", "I live in Valparaiso.", "I've been struggling with migraines.")
+    ada.memory.say("bea", "I live in Valparaiso.", "I've been struggling with migraines.")
     ada.say(f"I live in {CANARY}.", f"I've been struggling with {CANARY} pain.")
     ada.say(f"User might be allergic to {CANARY}", metadata=mark())
     ada.patch(add("/profile/other/note", CANARY), rationale=f"{CANARY} said so")
@@ -124,16 +117,16 @@ def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) ->
     problem = problem_commands.open_problem(ada.opening, CANARY, 5, "default", None)
     tried = {"approach": f"{CANARY} tea", "outcome": CANARY, "successful": True}
     problem_commands.change(ada.known(problem.state.problem_id), ProblemAttempted, tried_at=SAID_AT, **tried)
-    ada.memory.understand(ada.connection)
-    held = {name for name in words_in_tables(ada.connection, CANARY) if "core" in name or "problem" in name}
+    ada.memory.understand()
+    held = {name for name in ada.memory.words(CANARY) if "core" in name or "problem" in name}
     assert len(held) > 4
-    counts = subjects.erase_user(ada.memory.eraser(), ada.connection, "ada", TERMS).counts
+    counts = ada.memory.erase("user", "ada").counts
     assert counts["core.documents"] == 1
     assert counts["core.queue"] >= 3
     assert ada.present.state.version == 0
     assert ada.problems == []
     ada.settle(CANARY)
-    assert words_in_tables(ada.connection, "Valparaiso")
+    assert ada.memory.words("Valparaiso")
 
 
 def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
@@ -153,9 +146,9 @@ def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
     tried = {"approach": "nose strips", "outcome": f"{PERSON} slept", "successful": True}
     problem_commands.change(ada.known(problem.state.problem_id), ProblemAttempted, tried_at=SAID_AT, **tried)
     ada.say(f"I met {PERSON} yesterday.", "My cat is called Minka.")
-    ada.memory.understand(ada.connection)
-    assert words_in_tables(ada.connection, PERSON)
-    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.memory.understand()
+    assert ada.memory.words(PERSON)
+    ada.memory.erase("person", [PERSON], ["ada"])
     ada.settle(PERSON)
     other = ada.document["profile"]["other"]
     assert other == {"seat": "aisle"}, (
@@ -175,15 +168,15 @@ def test_a_rollback_that_was_undone_is_not_said_again(ada: Ada) -> None:
     undone = time_travel.roll_back(noticed, [first.outcome.event.event_id], None)
     assert undone.outcome.event is not None
     time_travel.roll_back(ada.history(), [undone.outcome.event.event_id], None)
-    ada.memory.understand(ada.connection)
-    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.memory.understand()
+    ada.memory.erase("person", [PERSON], ["ada"])
     ada.settle(PERSON)
     assert ada.document["profile"]["other"] == {"seat": "aisle"}
 
 
 def test_a_name_in_the_metadata_of_a_turn_is_found(ada: Ada) -> None:
     ada.say("I live in Lisbon.", metadata=orjson.dumps({"heard_by": PERSON}).decode())
-    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.memory.erase("person", [PERSON], ["ada"])
     ada.settle(PERSON, "Lisbon")
     assert "residence" not in ada.document["profile"]
 
@@ -208,10 +201,10 @@ def test_an_erased_turn_takes_its_values_patches_proposals_and_problems(ada: Ada
     ]
     tried = {"approach": "rest", "outcome": None, "successful": None}
     problem_commands.change(ada.known(problem.problem_id), ProblemAttempted, tried_at=SAID_AT, **tried)
-    ada.memory.understand(ada.connection)
+    ada.memory.understand()
     assert ada.document["healthProfile"]["allergies"]["food"] == [CANARY]
     for turn_id in (home, pain, note):
-        subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn_id, TERMS)
+        ada.memory.erase("turn", "ada", turn_id)
     ada.settle(CANARY)
     assert ada.document["profile"].get("residence") is None
     assert ada.document["profile"]["other"] == {"seat": "aisle"}

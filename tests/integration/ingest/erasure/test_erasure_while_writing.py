@@ -293,7 +293,7 @@ class Arriving:
         with connect(self._memory.settings.database_url, application="test writer") as own:
             own.execute("SET lock_timeout = '200ms'")
             with suppress(LockNotAvailable):
-                self._memory.say(own, storage_id, f"I live in {PERSON} too.")
+                self._memory.say(storage_id, f"I live in {PERSON} too.", through=own)
         return {}
 
     def forget_words(self, connection: Connection, events: Sequence[object]) -> int:
@@ -304,7 +304,7 @@ class Arriving:
 def test_what_arrives_during_an_erasure_is_seen_by_it(
     memory: Memory, connection: Connection, erased: str
 ) -> None:
-    [turn] = memory.say(connection, "ada", f"I live in {PERSON}.")
+    [turn] = memory.say("ada", f"I live in {PERSON}.")
     eraser = Eraser(memory.settings, [Arriving(memory)])
     if erased == "user":
         outcome = subjects.erase_user(eraser, connection, "ada", TERMS)

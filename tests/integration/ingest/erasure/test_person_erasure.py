@@ -37,20 +37,16 @@ from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
 from ingest.api.thread_routes import UserThreads, close, open_thread, reopen
 from ingest.decider import Command
-from ingest.erasure import subjects
-from ingest.erasure.erasure import Terms
 from ingest.erasure.names import IDENTIFIERS
 from ingest.modes import UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.generations.generations import ensure_live
-from projectors.rebuild.rebuild import Rebuild
 from projectors.references import ReferencesProjector
 from projectors.registry import projectors
-from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
+from tests.support.ingest.memories import SAID_AT, Memory
 from tests.support.projectors.folding import ORIGIN
 
-TERMS = Terms(by="test")
 PERSON = "Quillwortine"
 LIST = ReferenceName(kind="todo_list", key="gifts")
 BY = Command(owner="ada", actor="user/ada", at=SAID_AT)
@@ -109,7 +105,7 @@ def test_a_name_in_any_words_of_any_event_goes(memory: Memory, connection: Conne
         user, payload = cls.__name__, made(cls, f"a gift for {PERSON} today")
         named = PERSON in encode(payload).decode()
         log.append(connection, [dataclasses.replace(event(payload), user_id=user)])
-        subjects.erase_person(memory.eraser(), connection, [PERSON], [user], TERMS)
+        memory.erase("person", [PERSON], [user])
         left = [each.payload for each in log.read(connection, partition_of(user)) if each.user_id == user]
         assert not [each for each in left if PERSON in repr(each)], cls
         assert (payload in left) is not named, cls
@@ -146,19 +142,16 @@ class Ada:
 
     def forget(self, *words: str) -> None:
         """Erases the person. No table holds ``words``, and the tables equal a rebuild of the log."""
-        self.memory.understand(self.connection)
-        subjects.erase_person(self.memory.eraser(), self.connection, [PERSON], ["ada"], TERMS)
+        self.memory.understand()
+        self.memory.erase("person", [PERSON], ["ada"])
         self.settle(PERSON, *words)
 
     def settle(self, *words: str) -> None:
         for _ in range(2):
             for word in words:
-                assert words_in_tables(self.connection, word) == {}
-            self.memory.understand(self.connection)
-        for projector in self.memory.projectors:
-            assert Rebuild(self.memory.settings, projector, workers=1, verify=True).run().equal, (
-                projector.name
-            )
+                assert self.memory.words(word) == {}
+            self.memory.understand()
+        assert self.memory.rebuilt_equal()
 
 
 @pytest.fixture
@@ -213,15 +206,15 @@ def test_a_reference_with_the_name_in_its_key_goes_as_a_whole(ada: Ada) -> None:
     about = ReferenceName(kind="todo_list", key=f"gifts_for_{PERSON.lower()}")
     ada.todo("milk")
     ada.todo("a scarf", name=about)
-    ada.memory.understand(ada.connection)
-    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.memory.understand()
+    ada.memory.erase("person", [PERSON], ["ada"])
     ada.settle("scarf")
     assert current(ada.connection, "ada", ada.stream(about)) is None
     assert ada.texts() == ["milk"]
 
 
 def test_an_erased_turn_takes_its_op_and_leaves_the_ops_after_it(ada: Ada) -> None:
-    [turn] = ada.memory.say(ada.connection, "ada", "Put a zyxwort on my list.")
+    [turn] = ada.memory.say("ada", "Put a zyxwort on my list.")
     ada.todo("milk")
     kind = kind_of(ada.connection, "default", "todo_list")
     said = dataclasses.replace(BY, turn_ids=(turn,), derived=True, quote="Put a zyxwort on my list")
@@ -235,9 +228,9 @@ def test_an_erased_turn_takes_its_op_and_leaves_the_ops_after_it(ada: Ada) -> No
     log.append(
         ada.connection, [event(ReferenceProposalRefused(proposal_id=waiting.event_id, by="ada"), "proposals")]
     )
-    ada.memory.understand(ada.connection)
-    assert words_in_tables(ada.connection, "zyxwort")
-    subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn, TERMS)
+    ada.memory.understand()
+    assert ada.memory.words("zyxwort")
+    ada.memory.erase("turn", "ada", turn)
     ada.settle("zyxwort")
     assert ada.texts() == ["milk", "bread"]
 
@@ -264,9 +257,9 @@ def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ad
     owner = tenant_owner("default")
     by = dataclasses.replace(BY, owner=owner)
     declarations.declare(ada.connection, "counter", schema, {"n": 1}, f"what {PERSON} counts", by)
-    ada.memory.understand(ada.connection)
-    assert words_in_tables(ada.connection, PERSON)
-    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], [owner], TERMS)
+    ada.memory.understand()
+    assert ada.memory.words(PERSON)
+    ada.memory.erase("person", [PERSON], [owner])
     ada.settle(PERSON)
     assert kind_of(ada.connection, "default", "counter").schema["properties"] == {"n": {"type": "integer"}}
 
@@ -301,14 +294,14 @@ def test_modes_lose_their_words_and_stay_modes_at_every_position(ada: Ada) -> No
         ("p", "work", "")
     ]
     # A second person in the same modes goes, too.
-    subjects.erase_person(ada.memory.eraser(), ada.connection, ["a day"], ["ada"], TERMS)
+    ada.memory.erase("person", ["a day"], ["ada"])
     assert seen() == before
     assert {each.description for each in registry_of(ada.connection, "ada").modes} == {""}
 
 
 def test_a_card_keeps_its_last_mode_without_the_reason(ada: Ada) -> None:
-    ada.memory.say(ada.connection, "ada", "We adopted a cat last week.")
-    ada.memory.understand(ada.connection)
+    ada.memory.say("ada", "We adopted a cat last week.")
+    ada.memory.understand()
     row = ada.connection.execute("SELECT card_id FROM cards.cards WHERE kind = 'event' LIMIT 1").fetchone()
     assert row is not None
     [place] = [
@@ -339,8 +332,8 @@ def card_of(ada: Ada, value: str) -> UUID:
 
 
 def test_a_retraction_stays_without_the_reason_that_names_the_person(ada: Ada) -> None:
-    ada.memory.say(ada.connection, "ada", "I live in Rome.", "I work at Acme.", "I'm allergic to peanuts.")
-    ada.memory.understand(ada.connection)
+    ada.memory.say("ada", "I live in Rome.", "I work at Acme.", "I'm allergic to peanuts.")
+    ada.memory.understand()
     values = [value for value, _ in held(ada)]
     made = {
         value: corrections.retract(ada.connection, card_of(ada, value), f"{PERSON} said so", BY)
@@ -353,8 +346,8 @@ def test_a_retraction_stays_without_the_reason_that_names_the_person(ada: Ada) -
     [text] = [
         each for each in ("I live in Rome.", "I work at Acme.", "I'm allergic to peanuts.") if again in each
     ]
-    ada.memory.say(ada.connection, "ada", text, session_id="later")
-    ada.memory.understand(ada.connection)
+    ada.memory.say("ada", text, session_id="later")
+    ada.memory.understand()
     ada.forget()
     assert {value for value, retracted in held(ada) if not retracted} == {again, undone}
     assert (left, True) in held(ada)
@@ -374,8 +367,8 @@ def test_a_thread_stays_closed_or_open_without_the_reason_that_names_the_person(
 
 
 def test_an_insight_goes_with_its_source_and_its_retraction_stays(ada: Ada) -> None:
-    ada.memory.say(ada.connection, "ada", f"I went climbing with {PERSON}.")
-    ada.memory.understand(ada.connection)
+    ada.memory.say("ada", f"I went climbing with {PERSON}.")
+    ada.memory.understand()
     [(card,)] = ada.connection.execute("SELECT DISTINCT card_id FROM cards.cards WHERE episode").fetchall()
     derived = InsightDerived(
         content="climbs", kind="pattern", theme="climb", project_id="default", sources=(card,), reason="often"
@@ -403,23 +396,23 @@ def test_an_insight_goes_with_its_source_and_its_retraction_stays(ada: Ada) -> N
 
 
 def test_a_corrected_fact_stays_wrong_when_the_right_one_goes(ada: Ada) -> None:
-    ada.memory.say(ada.connection, "ada", "I work at Acme.")
-    ada.memory.understand(ada.connection)
+    ada.memory.say("ada", "I work at Acme.")
+    ada.memory.understand()
     right = Correction(value=PERSON, content=None, reason="misheard")
     corrections.correct(ada.connection, card_of(ada, "Acme"), right, BY)
-    ada.memory.understand(ada.connection)
+    ada.memory.understand()
     assert held(ada) == [("Acme", True), (PERSON, False)]
     ada.forget()
     assert held(ada) == [("Acme", True)]
 
 
 def test_a_correction_goes_with_the_turn_of_the_wrong_fact(ada: Ada) -> None:
-    [turn] = ada.memory.say(ada.connection, "ada", "I work at Acme.")
-    ada.memory.understand(ada.connection)
+    [turn] = ada.memory.say("ada", "I work at Acme.")
+    ada.memory.understand()
     right = Correction(value="Initech", content=None, reason="misheard")
     corrections.correct(ada.connection, card_of(ada, "Acme"), right, BY)
-    ada.memory.understand(ada.connection)
-    subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn, TERMS)
+    ada.memory.understand()
+    ada.memory.erase("turn", "ada", turn)
     ada.settle("Acme", "Initech")
     assert held(ada) == []
 

@@ -1,6 +1,7 @@
 """An erased user leaves no words in references of teams and no membership; what others said there stays."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,24 +9,18 @@ import pytest
 from starlette.testclient import TestClient
 
 from events.access.principal import Principal
-from events.platform.database import Connection, connect
+from events.platform.database import Connection
 from events.references.declarations import members
 from events.references.owners import team_owner
 from events.references.reference_log import current
 from ingest.api.write_api import create_app
-from ingest.erasure import subjects, tombstones
-from ingest.erasure.erasure import Terms
 from projectors.forgetting import ForgettingProjection
-from projectors.rebuild.rebuild import Rebuild
 from projectors.references import ReferencesProjector
-from tests.integration.ingest.erasure.test_tombstones import eraser_of
-from tests.support.databases import backed_up
 from tests.support.events.principals import As
-from tests.support.ingest.memories import Memory, words_in_tables
+from tests.support.ingest.memories import Memory
 
 CANARY = "Zyxwortflosse"
 TEAM = team_owner("default", "kitchen")
-TERMS = Terms(by="test")
 
 
 class Kitchen:
@@ -59,8 +54,8 @@ class Kitchen:
 
 
 @pytest.fixture
-def memory(database: str, redis_url: str, redis: object, sealed: None) -> Memory:
-    return Memory(database, redis_url=redis_url)
+def memory(database: str, connection: Connection, redis_url: str, redis: object, sealed: None) -> Memory:
+    return Memory(database, connection, redis_url=redis_url)
 
 
 @pytest.fixture
@@ -72,23 +67,24 @@ def kitchen(memory: Memory) -> Iterator[Kitchen]:
         yield Kitchen(client, app)
 
 
-def check_kept(memory: Memory, connection: Connection) -> None:
+def check_kept(memory: Memory) -> None:
+    connection = memory.connection
     memory.fold()
-    assert words_in_tables(connection, CANARY) == {}
+    assert memory.words(CANARY) == {}
     assert members(connection, "default", "kitchen") == ["bo", "cy"]
     shopping = current(connection, TEAM, "reference/team/todo_list/shopping")
     assert shopping is not None
     assert [(item["text"], item["done"]) for item in shopping.data["items"]] == [("Saucepanset", True)]
     assert shopping.archived
     assert current(connection, TEAM, "reference/team/todo_list/secret") is None
-    assert Rebuild(memory.settings, ReferencesProjector(), workers=1, verify=True).run().equal
+    assert memory.rebuilt_equal()
 
 
 def test_an_erased_user_leaves_no_words_in_a_team_and_no_membership(
     memory: Memory, connection: Connection, kitchen: Kitchen
 ) -> None:
     memory.fold()
-    assert words_in_tables(connection, CANARY)
+    assert memory.words(CANARY)
     kitchen.app.principal = Principal(tenant="default", key_id="k", users=frozenset({"ada"}))
     receipt = kitchen.client.delete("/v1/users/ada").json()
     assert kitchen.client.get(f"/v1/erasures/{receipt['erasure_id']}").json()["counts"] == receipt["counts"]
@@ -98,29 +94,24 @@ def test_an_erased_user_leaves_no_words_in_a_team_and_no_membership(
     ):
         kitchen.app.principal = other
         assert kitchen.client.get(f"/v1/erasures/{receipt['erasure_id']}").status_code == 404
-    check_kept(memory, connection)
-    assert subjects.erase_user(memory.eraser(), connection, "ada", TERMS).users == []
+    check_kept(memory)
+    assert memory.erase("user", "ada").users == []
     # What was said again still knows who said it.
-    subjects.erase_user(memory.eraser(), connection, "bo", TERMS)
+    memory.erase("user", "bo")
     assert members(connection, "default", "kitchen") == ["cy"]
-    assert words_in_tables(connection, "Saucepanset") == {}
+    assert memory.words("Saucepanset") == {}
 
 
 def test_a_restored_backup_of_a_team_is_erased_again(
-    memory: Memory, connection: Connection, kitchen: Kitchen, postgres_url: str, tmp_path: Path
+    memory: Memory, kitchen: Kitchen, postgres_url: str, tmp_path: Path
 ) -> None:
     memory.fold()
     file = tmp_path / "tombstones.jsonl"
+    memory.settings = replace(memory.settings, tombstones_file=str(file))
     kitchen.client.close()
-    database = connection.info.dbname
-    connection.close()
-    with backed_up(postgres_url, database) as backup:
-        with connect(memory.settings.database_url, application="test") as again:
-            subjects.erase_user(eraser_of(memory, file), again, "ada", TERMS)
-        restored = Memory(backup)
-        restored.projectors = memory.projectors
-        with connect(restored.settings.database_url, application="test") as old:
-            assert words_in_tables(old, CANARY)
-            subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
-            check_kept(restored, old)
-            assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
+    with memory.backed_up(postgres_url) as restored:
+        memory.erase("user", "ada")
+        assert restored.words(CANARY)
+        restored.replay(file)
+        check_kept(restored)
+        assert restored.replay(file) == []

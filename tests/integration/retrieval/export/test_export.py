@@ -25,8 +25,6 @@ from events.webhooks import webhooks_of
 from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate
 from ingest.decider import Command
-from ingest.erasure import subjects
-from ingest.erasure.erasure import Terms
 from ingest.webhooks.targets import new_secret
 from projectors.people import PeopleProjector
 from retrieval.export.export import export, users
@@ -45,10 +43,10 @@ SAID = (
 
 @pytest.fixture
 def memory(database: str, connection: Connection) -> Memory:
-    made = Memory(database)
-    made.say(connection, "ada", *SAID)
-    made.say(connection, "bea", "I live in Lisbon.", turn_id="bea's")
-    made.understand(connection)
+    made = Memory(database, connection)
+    made.say("ada", *SAID)
+    made.say("bea", "I live in Lisbon.", turn_id="bea's")
+    made.understand()
     return made
 
 
@@ -91,7 +89,7 @@ def test_an_imported_user_has_the_same_cards(memory: Memory, connection: Connect
     exported = list(export(connection, "ada"))
     done = import_user(connection, exported, "ada-again")
     assert done.turns == len(SAID)
-    memory.understand(connection)
+    memory.understand()
     assert cards(lines(connection, "ada-again")) == cards(lines(connection, "ada"))
     assert verify(connection).faults == ()
     assert "Lisbon" not in json.dumps(lines(connection, "ada-again"))
@@ -117,12 +115,12 @@ def test_what_was_decided_of_a_user_holds_under_another_name(
     database: str, redis_url: str, connection: Connection
 ) -> None:
     with documents(database, redis_url, connection) as ada:
-        here = Memory(database)
+        here = Memory(database, connection)
         here.projectors.append(PeopleProjector())
         told = ("Noor from work", "Noora Haddad", "My sister Noor", "Chris from school", "My boss Kim")
-        here.say(connection, ada.user, *(f"{who} told me that the lake is cold." for who in told))
-        here.say(connection, ada.user, "I live in Porto.", "My dog is called Rex.", "I work at a bakery.")
-        here.understand(connection)
+        here.say(ada.user, *(f"{who} told me that the lake is cold." for who in told))
+        here.say(ada.user, "I live in Porto.", "My dog is called Rex.", "I work at a bakery.")
+        here.understand()
 
         def post(path: str, **body: Any) -> dict[str, Any]:
             answer = ada.write.post(f"/v1/{path}", json={"user_id": ada.user, **body})
@@ -143,11 +141,11 @@ def test_what_was_decided_of_a_user_holds_under_another_name(
         assert retracted["duplicate"] is False
         waiting = ada.refused({"op": "remove", "path": "/profile/nothing"})["queue_id"]
         ada.done(ada.send(f"queue/{waiting}/refuse", {"by": "Ada"}))
-        here.understand(connection)
+        here.understand()
 
         before = what_is_known(ada, connection)
         import_user(connection, list(export(connection, ada.user)), "acme-eve")
-        here.understand(connection)
+        here.understand()
         eve = ada.of("acme-eve")
         assert what_is_known(eve, connection) == before
         ada.user = eve.user
@@ -213,7 +211,7 @@ def test_the_words_of_an_imported_turn_are_the_same_whatever_they_name(
     memory: Memory, connection: Connection
 ) -> None:
     [first, *_] = [line["event_id"] for line in lines(connection, "ada") if line["kind"] == "turn"]
-    memory.say(connection, "ada", first)
+    memory.say("ada", first)
     import_user(connection, list(export(connection, "ada")), "eve")
     assert first in [line["data"]["text"] for line in lines(connection, "eve") if line["kind"] == "turn"]
 
@@ -245,16 +243,16 @@ def test_an_import_is_refused_whole(memory: Memory, connection: Connection) -> N
 
 
 def test_users_are_listed_page_by_page_and_tenants_never_meet(memory: Memory, connection: Connection) -> None:
-    memory.say(connection, "acme\x1fada", "I live in Bergen.")
-    memory.say(connection, "acme\x1fzoe", "I live in Bergen.")
-    memory.say(connection, "acme2\x1feve", "I live in Bergen.")
+    memory.say("acme\x1fada", "I live in Bergen.")
+    memory.say("acme\x1fzoe", "I live in Bergen.")
+    memory.say("acme2\x1feve", "I live in Bergen.")
     assert [one.user_id for one in users(connection, "default")] == ["ada", "bea"]
     assert [one.user_id for one in users(connection, "acme")] == ["ada", "zoe"]
     assert [one.user_id for one in users(connection, "acme", after="ada", limit=1)] == ["zoe"]
     between = (f"b\x1f{number}" for number in range(10_000))
     same_partition = [one for one in between if partition_of(one) == partition_of("bea")]
     for one in same_partition[:3]:
-        memory.say(connection, one, "I live in Bergen.")
+        memory.say(one, "I live in Bergen.")
     assert [one.user_id for one in users(connection, "default", after="ada", limit=1)] == ["bea"]
 
 
@@ -268,7 +266,7 @@ def test_the_read_service_lists_and_exports(memory: Memory, connection: Connecti
         assert client.get("/v1/users/nobody/export").status_code == 404
         assert client.get("/v1/users/a%1Fb/export").status_code == 404
     assert words_in_tables(connection, "Bartholomew")
-    assert subjects.erase_user(memory.eraser(), connection, "ada", Terms(by="test", derived_only=True)).counts
+    assert memory.erase("user", "ada", derived_only=True).counts
 
 
 def test_the_verbs_say_that_a_user_is_unknown(
