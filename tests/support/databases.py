@@ -20,6 +20,15 @@ def url_of(server: str, database: str) -> str:
     return urlsplit(server)._replace(path=f"/{database}").geturl()
 
 
+Place = str | Connection
+"""The URL of a database, or a connection to it."""
+
+
+def place_of(where: Place) -> str:
+    """Returns the URL of a test database."""
+    return where if isinstance(where, str) else _URLS[where.info.dbname]
+
+
 def name_of(database: str) -> str:
     """The name of the database in a URL."""
     return urlsplit(database).path.removeprefix("/")
@@ -45,8 +54,9 @@ def backed_up(server: str, database: str) -> Iterator[str]:
         execute(server, "CREATE DATABASE {} TEMPLATE {}", name, database)
     finally:
         execute(server, "ALTER DATABASE {} ALLOW_CONNECTIONS true", database)
+    _URLS[name] = url_of(server, name)
     try:
-        yield url_of(server, name)
+        yield _URLS[name]
     finally:
         execute(server, "DROP DATABASE {} WITH (FORCE)", name)
 
@@ -64,8 +74,9 @@ def copied(server: str, template: str) -> Iterator[str]:
             *map(sql.Identifier, (name, template))
         )
     )
+    _URLS[name] = url_of(server, name)
     try:
-        yield url_of(server, name)
+        yield _URLS[name]
     finally:
         _used.append((server, name))
         drop_used(keep=2)
@@ -79,6 +90,7 @@ def drop_used(*, keep: int) -> None:
 
 
 _used: deque[tuple[str, str]] = deque()
+_URLS: dict[str, str] = {}
 
 
 @cache

@@ -171,12 +171,7 @@ STEPS = st.one_of(
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(STEPS, min_size=1, max_size=12), st.integers(1, 4))
 def test_any_commands_leave_tables_that_a_rebuild_makes_again(
-    write: TestClient,
-    read: TestClient,
-    database: str,
-    connection: Connection,
-    steps: list[tuple[str, str]],
-    batch: int,
+    write: TestClient, read: TestClient, connection: Connection, steps: list[tuple[str, str]], batch: int
 ) -> None:
     path = f"/v1/memory/{uuid4()}/problems"
     ids: dict[str, str] = {}
@@ -189,10 +184,10 @@ def test_any_commands_leave_tables_that_a_rebuild_makes_again(
             body = {"attempt": {"approach": "tea"}, "priority": {"priority": 9}}.get(step, {})
             assert write.post(f"{path}/{ids[words]}/{step}", json=body).status_code == 200
     before = read.get(path, params={"status": "*"}).json()
-    fold_live(database, ProblemsProjector(), batch=batch)
+    fold_live(connection, ProblemsProjector(), batch=batch)
     assert read.get(path, params={"status": "*"}).json() == before
     live = digest_of(connection, ProblemsProjector(), "problems")
-    rebuild(database, ProblemsProjector())
+    rebuild(connection, ProblemsProjector())
     assert digest_of(connection, ProblemsProjector(), "problems") == live
 
 
@@ -222,7 +217,7 @@ def said(connection: Connection) -> list[NewEvent]:
     return appended
 
 
-def test_turns_open_try_and_close_and_a_withdrawn_reading_goes(database: str, connection: Connection) -> None:
+def test_turns_open_try_and_close_and_a_withdrawn_reading_goes(connection: Connection) -> None:
     read = said(connection)
     found = problems(connection)
     assert {(each.description, each.status) for each in found} == {
@@ -234,7 +229,7 @@ def test_turns_open_try_and_close_and_a_withdrawn_reading_goes(database: str, co
         ("melatonin", False),
     ]
     assert set(insomnia.turn_ids) == {"t0", "t1", "t2"}
-    fold_live(database, ProblemsProjector(), batch=2)
+    fold_live(connection, ProblemsProjector(), batch=2)
     assert problems(connection) == found
     [gone] = [
         each
@@ -249,11 +244,11 @@ def test_turns_open_try_and_close_and_a_withdrawn_reading_goes(database: str, co
     log.append(connection, [replace(gone, event_id=uuid7(), payload=withdrawn, causation_id=None)])
     for folded in (False, True):
         if folded:
-            fold_live(database, ProblemsProjector())
+            fold_live(connection, ProblemsProjector())
         [insomnia] = [each for each in problems(connection) if each.description == "insomnia"]
         assert [each.approach for each in insomnia.attempts] == ["blackout curtains"]
     live = digest_of(connection, ProblemsProjector(), "problems")
-    rebuild(database, ProblemsProjector())
+    rebuild(connection, ProblemsProjector())
     assert digest_of(connection, ProblemsProjector(), "problems") == live
 
 

@@ -8,7 +8,6 @@ import psycopg
 import pytest
 
 from events.platform.database import Connection, connect
-from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import CheckpointMovedError
 from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableError, SessionBatch
@@ -19,6 +18,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import Generation, ensure_live
 from projectors.generations.projector import ProjectorBlockedError
 from tests.support.events.turns import neighbours, turn
+from tests.support.projectors.folding import settings_of
 from tests.support.projectors.parking import (
     Ledger,
     append_raw,
@@ -43,7 +43,7 @@ UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("poison", UNREADABLE)
 def test_an_unreadable_event_parks_its_user_and_the_others_continue(
-    database: str, connection: Connection, poison: str
+    connection: Connection, poison: str
 ) -> None:
     bad, good = neighbours(2)
     event, reason = UNREADABLE[poison]
@@ -52,7 +52,7 @@ def test_an_unreadable_event_parks_its_user_and_the_others_continue(
     log.append(connection, [noted(bad, "b1"), noted(good, "g1")])
     append_raw(connection, bad, **event)
     log.append(connection, [noted(bad, "b2"), noted(good, "g2"), noted("elsewhere", "e1")])
-    assert drain(runner_of(database, ledger), connection) == 6
+    assert drain(runner_of(connection, ledger), connection) == 6
     assert entries(connection, bad) == ["b1"]
     assert entries(connection, good) == ["g1", "g2"]
     assert entries(connection, "elsewhere") == ["e1"]
@@ -62,7 +62,7 @@ def test_an_unreadable_event_parks_its_user_and_the_others_continue(
     assert second == (bad, "b2", None, 0)
     # A later batch of the user waits without a try, and the checkpoint is at the head.
     log.append(connection, [noted(bad, "b3"), noted(good, "g3")])
-    assert drain(runner_of(database, ledger), connection) == 2
+    assert drain(runner_of(connection, ledger), connection) == 2
     assert entries(connection, bad) == ["b1"]
     assert entries(connection, good) == ["g1", "g2", "g3"]
     assert parked(connection, "ledger")[2] == (bad, "b3", None, 0)
@@ -70,14 +70,12 @@ def test_an_unreadable_event_parks_its_user_and_the_others_continue(
     assert Generation("ledger", 1).processor.positions(connection) == heads
 
 
-def test_what_the_fold_refuses_is_found_among_many_users_of_one_batch(
-    database: str, connection: Connection
-) -> None:
+def test_what_the_fold_refuses_is_found_among_many_users_of_one_batch(connection: Connection) -> None:
     users = [f"user{n}" for n in range(40)]
     log.append(connection, [noted(user, f"{user} {n}") for n in range(5) for user in users])
     ledger = Ledger("user7 2", "user23 0", "user39 4")
     ensure_live(connection, ledger)
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     cut = {"user7": 2, "user23": 0, "user39": 4}
     for user in users:
         assert entries(connection, user) == [f"{user} {n}" for n in range(cut.get(user, 5))]
@@ -99,25 +97,23 @@ NOT_ITS_FAULT = [
 
 
 @pytest.mark.parametrize("error", NOT_ITS_FAULT)
-def test_what_is_not_the_events_fault_parks_nobody(
-    database: str, connection: Connection, error: type[Exception]
-) -> None:
+def test_what_is_not_the_events_fault_parks_nobody(connection: Connection, error: type[Exception]) -> None:
     ledger = Ledger("two")
     ledger.error = error
     ensure_live(connection, ledger)
     log.append(connection, [noted("alex", "one"), noted("alex", "two")])
     with pytest.raises(error):
-        runner_of(database, ledger).step(connection)
+        runner_of(connection, ledger).step(connection)
     assert parked(connection, "ledger") == []
     assert entries(connection, "alex") == []
     assert set(Generation("ledger", 1).processor.positions(connection).values()) == {0}
 
 
-def test_parking_and_the_checkpoint_are_one_transaction(database: str, connection: Connection) -> None:
+def test_parking_and_the_checkpoint_are_one_transaction(connection: Connection) -> None:
     ledger = Ledger("two")
     ensure_live(connection, ledger)
     log.append(connection, [noted("alex", "one"), noted("alex", "two")])
-    runner = runner_of(database, ledger)
+    runner = runner_of(connection, ledger)
     with connection.transaction(force_rollback=True):
         assert runner.step(connection) == 2
         assert len(parked(connection, "ledger")) == 1
@@ -158,11 +154,11 @@ def kinds(connection: Connection, user: str) -> list[tuple[str, str]]:
 
 
 def test_a_turn_that_fails_the_extractor_is_recorded_as_failed_and_the_others_continue(
-    database: str, connection: Connection
+    connection: Connection,
 ) -> None:
     EXTRACTOR.open(connection)
     extractor = Choosy()
-    worker = ExtractorWorker(Settings(database_url=database), extractor, lambda: False)
+    worker = ExtractorWorker(settings_of(connection), extractor, lambda: False)
     log.append(
         connection, [turn("alex", "one"), turn("alex", "mud"), turn("alex", "three"), turn("bea", "four")]
     )
@@ -188,11 +184,11 @@ def test_a_turn_that_fails_the_extractor_is_recorded_as_failed_and_the_others_co
     assert ["(one)", "(mud)", "three"] in extractor.bursts
 
 
-def test_an_extractor_that_is_away_fails_no_turn(database: str, connection: Connection) -> None:
+def test_an_extractor_that_is_away_fails_no_turn(connection: Connection) -> None:
     EXTRACTOR.open(connection)
     extractor = Choosy()
     extractor.away = True
-    worker = ExtractorWorker(Settings(database_url=database), extractor, lambda: False)
+    worker = ExtractorWorker(settings_of(connection), extractor, lambda: False)
     log.append(connection, [turn("alex", "one")])
     with pytest.raises(ExtractorUnavailableError):
         worker.step(connection)
@@ -203,11 +199,11 @@ def test_an_extractor_that_is_away_fails_no_turn(database: str, connection: Conn
     assert kinds(connection, "alex") == [("TurnsExtracted", "1"), ("EventNoted", "one")]
 
 
-def test_retry_folds_in_order_as_far_as_it_goes(database: str, connection: Connection) -> None:
+def test_retry_folds_in_order_as_far_as_it_goes(connection: Connection) -> None:
     ledger = Ledger("two", "four")
     ensure_live(connection, ledger)
     log.append(connection, [noted("alex", word) for word in ("one", "two", "three", "four", "five")])
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     again = parking.retry(connection, ledger, "alex")
     assert (again.folded, again.reason) == (0, "ValueError: cannot stomach two")
     assert parked(connection, "ledger")[0] == ("alex", "two", "ValueError: cannot stomach two", 2)
@@ -222,16 +218,16 @@ def test_retry_folds_in_order_as_far_as_it_goes(database: str, connection: Conne
     assert parking.retry(connection, ledger, "alex") == parking.RetryResult(2, 0, None)
     assert parking.retry(connection, ledger, "alex") == parking.RetryResult(0, 0, None)
     log.append(connection, [noted("alex", "six")])
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     assert entries(connection, "alex") == ["one", "two", "three", "four", "five", "six"]
     assert parked(connection, "ledger") == []
 
 
-def test_a_long_queue_is_retried_whole(database: str, connection: Connection) -> None:
+def test_a_long_queue_is_retried_whole(connection: Connection) -> None:
     ledger = Ledger("0")
     ensure_live(connection, ledger)
     log.append(connection, [noted("alex", str(n)) for n in range(1200)])
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     [queue] = parking.queues(connection)
     assert (queue.user_id, queue.behind, queue.type) == ("alex", 1199, "EventNoted")
     assert [event.payload.content for event in parking.waiting(connection, queue)] == [
@@ -244,13 +240,11 @@ def test_a_long_queue_is_retried_whole(database: str, connection: Connection) ->
     assert entries(connection, "alex") == [str(n) for n in range(1200)]
 
 
-def test_drop_skips_the_first_keeps_a_record_and_folds_the_rest(
-    database: str, connection: Connection
-) -> None:
+def test_drop_skips_the_first_keeps_a_record_and_folds_the_rest(connection: Connection) -> None:
     ledger = Ledger("two", "four")
     ensure_live(connection, ledger)
     log.append(connection, [noted("alex", word) for word in ("one", "two", "three", "four", "five")])
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     outcome = parking.drop(connection, ledger, "alex", "it is nonsense")
     assert outcome == parking.RetryResult(1, 1, "ValueError: cannot stomach four")
     assert parking.drop(connection, ledger, "alex", "as well", whole=True) == parking.RetryResult(0, 2, None)
@@ -268,18 +262,16 @@ def test_drop_skips_the_first_keeps_a_record_and_folds_the_rest(
     # The decision outlives the generation: later generations skip the event too.
     connection.execute("TRUNCATE ledger.entries")
     connection.execute("UPDATE log.checkpoints SET position = 0 WHERE processor = 'ledger'")
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     assert entries(connection, "alex") == ["one", "three"]
     assert parked(connection, "ledger") == []
 
 
-def test_parked_events_belong_to_the_generation_that_passed_them(
-    database: str, connection: Connection
-) -> None:
+def test_parked_events_belong_to_the_generation_that_passed_them(connection: Connection) -> None:
     ledger = Ledger("two")
     ensure_live(connection, ledger)
     log.append(connection, [noted("alex", "one"), noted("alex", "two")])
-    drain(runner_of(database, ledger), connection)
+    drain(runner_of(connection, ledger), connection)
     assert len(parking.queues(connection)) == 1
     # Another generation is live now. The parked events of the retired generation stay recorded and concern no reader.
     connection.execute("UPDATE log.generations SET status = 'retired' WHERE projection = 'ledger'")

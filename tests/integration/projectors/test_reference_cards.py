@@ -99,15 +99,9 @@ def test_any_ops_leave_tables_that_a_rebuild_makes_again(
 @pytest.mark.parametrize("folded", [True, False])
 @examples
 def test_questions_about_the_present_find_the_reference(
-    write: TestClient,
-    read: TestClient,
-    database: str,
-    connection: Connection,
-    folded: bool,
-    query: str,
-    key: str,
+    write: TestClient, read: TestClient, connection: Connection, folded: bool, query: str, key: str
 ) -> None:
-    fold_live(database, CardsProjector())
+    fold_live(connection, CardsProjector())
     write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "Project TODO"})
     op(write, "Project TODO", "add", text="fix the login page")
     write.post("/v1/references/variable", json={"user_id": "ada", "key": "stack"})
@@ -116,7 +110,7 @@ def test_questions_about_the_present_find_the_reference(
         json={"user_id": "ada", "op": "set", "path": "/database", "value": "PostgreSQL"},
     )
     if folded:
-        fold_live(database, CardsProjector())
+        fold_live(connection, CardsProjector())
     answer = read.post("/v1/recall", json={"user_id": "ada", "query": query}).json()
     first = answer["cards"][0]
     assert (first["kind"], first["content"].split(":")[0]) == ("reference", key)
@@ -125,13 +119,7 @@ def test_questions_about_the_present_find_the_reference(
 
 @examples
 def test_the_present_value_stands_above_records_of_the_same_words(
-    write: TestClient,
-    read: TestClient,
-    database: str,
-    connection: Connection,
-    query: str,
-    said: str,
-    present: bool,
+    write: TestClient, read: TestClient, connection: Connection, query: str, said: str, present: bool
 ) -> None:
     kinds = {
         "working on": ("plan", {"goal": "working on the login page"}),
@@ -157,7 +145,7 @@ def test_the_present_value_stands_above_records_of_the_same_words(
             ),
         ],
     )  # fmt: skip
-    fold_live(database, CardsProjector())
+    fold_live(connection, CardsProjector())
     answer = read.post("/v1/recall", json={"user_id": "ada", "query": query, "explain": True})
     cards = answer.json()["cards"]
     assert {card["kind"] for card in cards} > {"reference"}

@@ -41,13 +41,13 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def runner(database: str, connection: Connection) -> Runner:
+def runner(connection: Connection) -> Runner:
     """A runner that has folded so many cards of alex that most of them wait for their vector."""
     log.append(connection, [noted(f"alex has seen {n} kittens") for n in range(MANY)])
-    fold_live(database)
+    fold_live(connection)
     projector = VectorsProjector(Embedders(HashEmbedder))
     ensure_live(connection, projector)
-    runner = Runner(settings_of(database), projector, lambda: False)
+    runner = Runner(settings_of(connection), projector, lambda: False)
     while any(position < head for position, head in Processor("vectors", 1).progress(connection).values()):
         runner.step(connection)
     assert pending(connection)

@@ -104,12 +104,12 @@ def read(connection: Connection, asked: Asked) -> int:
         return rows_read(connection) - before
 
 
-def test_no_question_reads_the_history(database: str, connection: Connection) -> None:
+def test_no_question_reads_the_history(connection: Connection) -> None:
     log.append(connection, [event(move(number), USER) for number in range(MOVES)])
     log.append(connection, [event(move(0), "bob")])
-    fold_live(database, batch=MOVES)
+    fold_live(connection, batch=MOVES)
     for projector in (PeopleProjector(), ProblemsProjector(), ReferencesProjector()):
-        fold_live(database, projector, batch=MOVES)
+        fold_live(connection, projector, batch=MOVES)
     connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations, cards.statements")
     page = read(connection, a_page_of_a_status())  # planned each time
     connection.execute("SET plan_cache_mode = force_generic_plan")  # as in a service

@@ -139,16 +139,14 @@ def test_erased_turns_are_absent(connection: Connection, get: Get) -> None:
     assert get("sessions/two/turns", answers=404)["field"] == "session_id"
 
 
-def test_a_key_sees_the_turns_of_its_users_projects_and_modes(
-    database: str, connection: Connection, get: Get
-) -> None:
+def test_a_key_sees_the_turns_of_its_users_projects_and_modes(connection: Connection, get: Get) -> None:
     say(connection, "open", day(1), "one")
     say(connection, "private", day(2), "one")
     say(connection, "unread", day(3), "one")
     say(connection, "job", day(4), "two", project_id="work")
     note(connection, "open", None)
     note(connection, "private", "journal")
-    fold_live(database)
+    fold_live(connection)
     for rights in ({"users": ["carl"]}, {"projects": ["work"]}, {"modes": ["vault"]}):
         assert get("turns/open", rights=rights, answers=404) == get("turns/none", rights=rights, answers=404)
         assert get("sessions/one/turns", rights=rights, answers=404)["field"] == "session_id"

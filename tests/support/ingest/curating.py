@@ -9,6 +9,7 @@ from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.recorder import recorded_event
 from projectors.people import PeopleProjector
+from tests.support.databases import Place
 from tests.support.events.turns import recorded
 from tests.support.projectors.folding import fold_live, settings_of
 
@@ -37,20 +38,20 @@ def said(chosen: random.Random) -> str:
     )
 
 
-def tell(connection: Connection, database: str, *told: tuple[int, str], user: str = "ada") -> None:
+def tell(connection: Connection, *told: tuple[int, str], user: str = "ada") -> None:
     """Records turns, each with its day, extracts them with the rules, and folds the tables."""
     for number, (day, text) in enumerate(told):
         said_at, turn_id = BEGIN + timedelta(days=day), f"{day}-{number}-{text}"
         turn = recorded(text, turn_id=turn_id, said_at=said_at, timezone="UTC", session_id=f"day {day}")
         log.append(connection, [recorded_event(user, turn)])
-    worker = ExtractorWorker(settings_of(database), RulesExtractor(), lambda: False)
+    worker = ExtractorWorker(settings_of(connection), RulesExtractor(), lambda: False)
     worker.prepare(connection)
     while worker.step(connection):
         pass
-    fold(database)
+    fold(connection)
 
 
-def fold(database: str) -> None:
+def fold(database: Place) -> None:
     fold_live(database)
     fold_live(database, PeopleProjector())
 

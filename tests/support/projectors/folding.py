@@ -20,6 +20,7 @@ from projectors.generations.generations import ensure_live, list_generations
 from projectors.generations.projector import Projector
 from projectors.rebuild.rebuild import Rebuild, RebuildResult
 from projectors.runner import Runner
+from tests.support.databases import Place, place_of
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -32,11 +33,11 @@ ORIGIN = CardOrigin(
 _turns = count_from(1)
 
 
-def settings_of(database: str, **changed: Any) -> Settings:
-    return replace(Settings(), database_url=database, **changed)
+def settings_of(database: Place, **changed: Any) -> Settings:
+    return replace(Settings(), database_url=place_of(database), **changed)
 
 
-def fold_live(database: str, projector: Projector | None = None, *, batch: int = 64) -> None:
+def fold_live(database: Place, projector: Projector | None = None, *, batch: int = 64) -> None:
     fold(settings_of(database, batch_events=batch), projector or CardsProjector())
 
 
@@ -77,7 +78,7 @@ def _connected(database: str) -> Iterator[tuple[Connection, set[type]]]:
     yield _kept[0][1:]
 
 
-def rebuild(database: str, projector: Projector | None = None, **options: Any) -> RebuildResult:
+def rebuild(database: Place, projector: Projector | None = None, **options: Any) -> RebuildResult:
     return Rebuild(settings_of(database), projector or CardsProjector(), **{"workers": 1} | options).run()
 
 

@@ -8,11 +8,12 @@ from uuid import UUID
 from psycopg import sql
 
 from events.platform.database import Connection
-from events.platform.settings import Settings
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from projectors.generations.projector import Projector, StepKind
 from projectors.runner import Runner
+from tests.support.databases import Place
 from tests.support.projectors import folding
+from tests.support.projectors.folding import settings_of
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -96,8 +97,8 @@ def parked(connection: Connection, processor: str) -> list[tuple[str, str, str |
     ).fetchall()
 
 
-def runner_of(database: str, projector: Projector) -> Runner:
-    return Runner(Settings(database_url=database), projector, lambda: False)
+def runner_of(database: Place, projector: Projector) -> Runner:
+    return Runner(settings_of(database), projector, lambda: False)
 
 
 def drain(runner: Runner, connection: Connection) -> int:

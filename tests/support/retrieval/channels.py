@@ -15,6 +15,7 @@ from retrieval.http.read_api import create_app
 from retrieval.pool import Pool, open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
+from tests.support.databases import Place
 from tests.support.projectors.folding import NOW, ORIGIN, settings_of
 from tests.support.waiting import ALONE
 
@@ -32,7 +33,7 @@ def noted(content: str, *, mode: str | None = None, **more: Any) -> EventNoted:
 
 
 @contextmanager
-def asking(database: str, **changed: Any) -> Iterator[Recall]:
+def asking(database: Place, **changed: Any) -> Iterator[Recall]:
     """Yields a recall of alex, for a read service with these settings."""
     with TestClient(create_app(settings_of(database, **ALONE | changed))) as client:
 
@@ -45,12 +46,12 @@ def asking(database: str, **changed: Any) -> Iterator[Recall]:
         yield ask
 
 
-def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any:
+def recall(database: Place, query: str, *, user: str = "alex", **more: Any) -> Any:
     with asking(database) as ask:
         return ask(query, user_id=user, **{"as_of": NOW.isoformat()} | more)
 
 
-def pooled(database: str, do: Callable[[Pool], Awaitable[Any]], **changed: Any) -> Any:
+def pooled(database: Place, do: Callable[[Pool], Awaitable[Any]], **changed: Any) -> Any:
     """Returns the result of ``do`` on a pool that is opened as recall opens it."""
 
     async def run() -> Any:
@@ -64,7 +65,7 @@ def pooled(database: str, do: Callable[[Pool], Awaitable[Any]], **changed: Any) 
     return asyncio.run(run())
 
 
-def searching(database: str, do: Callable[[AsyncConnection], Awaitable[Any]], user_id: str = "alex") -> Any:
+def searching(database: Place, do: Callable[[AsyncConnection], Awaitable[Any]], user_id: str = "alex") -> Any:
     """Returns the result of ``do`` on a connection of such a pool."""
 
     async def search(pool: Pool) -> Any:
@@ -74,7 +75,7 @@ def searching(database: str, do: Callable[[AsyncConnection], Awaitable[Any]], us
     return pooled(database, search)
 
 
-def hits_of(database: str, each: Channel, text: str, user: str, *, size: Size = FEW) -> Sequence[Hit]:
+def hits_of(database: Place, each: Channel, text: str, user: str, *, size: Size = FEW) -> Sequence[Hit]:
     """Returns what one channel finds for ``text``, for a user with as many cards as ``size`` says."""
     question = understand(text, NOW)
     scope = replace(scope_of(question, user_id=user, projects=None), size=size)

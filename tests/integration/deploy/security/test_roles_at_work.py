@@ -51,7 +51,7 @@ def test_a_reader_reads_each_new_generation_without_another_grant(service: str, 
 
 
 def test_an_admin_imports_what_a_service_exported(
-    service: str, database: str, empty_database: str, connection: Connection
+    service: str, empty_database: str, connection: Connection
 ) -> None:
     exported = io.BytesIO()
     with connect(service, application="export") as worker:

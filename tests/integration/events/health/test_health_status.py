@@ -33,6 +33,7 @@ from projectors.generations.generations import begin, changing, ensure_live
 from tests.support.databases import execute, name_of, url_of
 from tests.support.events.turns import turn
 from tests.support.overviews import overview
+from tests.support.projectors.folding import settings_of
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 
@@ -97,7 +98,7 @@ def test_rates_are_added_up_and_unknown_when_one_is() -> None:
     assert judged(said("stopped", rate=2.0)).rate is None
 
 
-def test_behind_and_age_are_counted_from_the_log(database: str, connection: Connection) -> None:
+def test_behind_and_age_are_counted_from_the_log(connection: Connection) -> None:
     ensure_live(connection, CardsProjector(supersede=True))
     EXTRACTOR.open(connection)
     log.append(connection, [turn("u1", "one"), turn("u1", "two"), turn("u2", "three")])
@@ -238,11 +239,11 @@ def test_without_redis_or_postgres_everything_of_theirs_is_unknown(
 
 
 def test_an_unreported_rate_is_computed_from_two_probes(
-    database: str, redis: Redis, redis_url: str, connection: Connection
+    redis: Redis, redis_url: str, connection: Connection
 ) -> None:
     Processor("stray").open(connection)
     log.append(connection, [turn("u1", "one"), turn("u1", "two")])
-    with closing(Overviews(Settings(database_url=database, redis_url=redis_url))) as looking:
+    with closing(Overviews(settings_of(connection, redis_url=redis_url))) as looking:
         assert next(stage for stage in looking().stages if stage.name == "stray").rate is None
         move(connection, "stray", 0, "now()")
         stray = next(stage for stage in looking().stages if stage.name == "stray")

@@ -7,7 +7,6 @@ from redis import Redis
 
 from events.health.heartbeat import Heartbeat, HeartbeatReport, reports
 from events.platform.database import Connection
-from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import Event, partition_of
 from ingest.extraction.rules.extractor import RulesExtractor
@@ -16,6 +15,7 @@ from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.runner import Runner
 from tests.support.overviews import overview
+from tests.support.projectors.folding import settings_of
 from tests.support.waiting import eventually, working
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
@@ -103,10 +103,8 @@ def test_the_workers_of_a_process_share_one_connection(database: str, connection
         ).fetchall() == [(1,)]
 
 
-def test_every_worker_writes_heartbeats(
-    database: str, connection: Connection, redis: Redis, redis_url: str
-) -> None:
-    settings = Settings(database_url=database, redis_url=redis_url)
+def test_every_worker_writes_heartbeats(connection: Connection, redis: Redis, redis_url: str) -> None:
+    settings = settings_of(connection, redis_url=redis_url)
     stop = threading.Event()
     redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
     redis.xadd("turns", {"user_id": "", "text": "nobody's"})

@@ -186,7 +186,7 @@ def test_a_connection_that_dies_in_a_batch_is_replaced_without_a_growing_pause(
 
 
 def test_a_checkpoint_that_another_worker_moved_is_no_failure(
-    copying: Copying, connection: Connection, database: str
+    copying: Copying, connection: Connection
 ) -> None:
     fill(connection, 6)
     moved = itertools.count()

@@ -74,7 +74,7 @@ def test_without_the_key_reading_stops_and_blames_no_event(connection: Connectio
 
 
 def test_destroying_a_subject_erases_its_payloads_alone_and_later_events_get_a_new_key(
-    database: str, connection: Connection, sealer: Sealer
+    connection: Connection, sealer: Sealer
 ) -> None:
     ada, bob = users_of_one_partition(2)
     kept = turn(bob, "1", "kept")

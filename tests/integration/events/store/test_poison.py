@@ -34,6 +34,7 @@ from projectors.vectors.projector import VectorsProjector
 from tests.support import poison
 from tests.support.events.turns import turn
 from tests.support.ingest.recorder import queue_of, recording, settled
+from tests.support.projectors.folding import settings_of
 from tests.support.projectors.parking import noted
 from tests.support.streams import entries, raw_entries
 from tests.support.waiting import eventually
@@ -102,9 +103,9 @@ def drained(step: Callable[[], object], connection: Connection, processor: Proce
 
 
 def test_the_recorder_buries_poison_and_records_every_good_turn(
-    database: str, redis: Redis, redis_url: str, connection: Connection
+    redis: Redis, redis_url: str, connection: Connection
 ) -> None:
-    settings = Settings(database_url=database, redis_url=redis_url)
+    settings = settings_of(connection, redis_url=redis_url)
     entries = poison.collected(poison.ENTRIES, POISON)
     assert len(entries) == POISON
     for number, fields in enumerate(entries):
@@ -128,9 +129,9 @@ def test_the_recorder_buries_poison_and_records_every_good_turn(
 
 
 def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
-    database: str, redis: Redis, redis_url: str, connection: Connection
+    redis: Redis, redis_url: str, connection: Connection
 ) -> None:
-    settings = Settings(database_url=database, redis_url=redis_url)
+    settings = settings_of(connection, redis_url=redis_url)
     # The value is too large for an index. The driver reports it in the class of a server that went away.
     connection.execute(
         "CREATE FUNCTION log.refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -155,13 +156,11 @@ def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
     assert connection.execute("SELECT count(*) FROM log.events").fetchone() == (97,)
 
 
-def test_the_rules_extractor_gives_poison_up_and_reads_every_good_turn(
-    database: str, connection: Connection
-) -> None:
+def test_the_rules_extractor_gives_poison_up_and_reads_every_good_turn(connection: Connection) -> None:
     good = [replace(turn(good_users(n), f"good {n}"), stream="session/default/s") for n in range(GOOD)]
     taken = stored(connection, poison.collected(poison.TURNS, POISON), good)
     assert taken > POISON // 2
-    worker = ExtractorWorker(Settings(database_url=database), RulesExtractor(), lambda: False)
+    worker = ExtractorWorker(settings_of(connection), RulesExtractor(), lambda: False)
     EXTRACTOR.open(connection)
     drained(lambda: worker.step(connection), connection, EXTRACTOR)
     rows = connection.execute("SELECT user_id FROM log.events WHERE type = 'TurnsExtracted'").fetchall()
@@ -206,9 +205,9 @@ def test_an_instant_that_no_date_holds_is_one_unreadable_event(
 
 
 def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
-    database: str, redis: Redis, redis_url: str, connection: Connection, tmp_path: Path
+    redis: Redis, redis_url: str, connection: Connection, tmp_path: Path
 ) -> None:
-    settings = Settings(database_url=database, redis_url=redis_url)
+    settings = settings_of(connection, redis_url=redis_url)
     key_file = tmp_path / "log.key"
     log.append(connection, [turn("u", "I live in Oslo.")])
     authentication.use_file(str(key_file))
@@ -239,13 +238,13 @@ def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
 
 @pytest.mark.parametrize("name", ["cards", "vectors"])
 def test_a_projector_parks_poison_with_its_user_and_folds_every_good_card(
-    name: str, database: str, connection: Connection
+    name: str, connection: Connection
 ) -> None:
     projector: Projector = CardsProjector() if name == "cards" else VectorsProjector(Embedders(HashEmbedder))
     good = [noted(good_users(n), f"good {n}") for n in range(GOOD)]
     taken = stored(connection, poison.collected(poison.CARDS, POISON), good)
     assert taken > POISON // 2
-    runner = Runner(Settings(database_url=database), projector, lambda: False)
+    runner = Runner(settings_of(connection), projector, lambda: False)
     generation = ensure_live(connection, projector)
     drained(lambda: runner.step(connection), connection, generation.processor)
     table = "cards.cards" if name == "cards" else "vectors.card_vectors_384"

@@ -25,13 +25,13 @@ def statements(memory: Memory) -> list[InsightDerived]:
 
 
 @pytest.fixture
-def known(connection: Connection, database: str) -> Memory:
-    tell(connection, database, *DEPLOYS)
+def known(connection: Connection) -> Memory:
+    tell(connection, *DEPLOYS)
     return memory_of(connection, "ada")
 
 
 def test_episodes_of_a_theme_become_one_statement_of_their_own_sentences(
-    known: Memory, connection: Connection, database: str
+    known: Memory, connection: Connection
 ) -> None:
     [found] = statements(known)
     assert found.content == (
@@ -45,9 +45,9 @@ def test_episodes_of_a_theme_become_one_statement_of_their_own_sentences(
     curate(connection, "ada")
     [derived] = insights_of(connection, "ada").present
     assert (derived.kind, derived.content, derived.status) == ("consolidated", found.content, "current")
-    fold(database)
+    fold(connection)
     assert [curate(connection, "ada").events for _ in range(2)] == [(), ()]
-    tell(connection, database, (15, "The deploy target is fast again."))
+    tell(connection, (15, "The deploy target is fast again."))
     assert curate(connection, "ada").events == ()
 
 

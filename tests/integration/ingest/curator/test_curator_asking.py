@@ -74,14 +74,14 @@ def words_of(question: str) -> dict[str, str]:
 
 
 def test_an_open_pair_is_asked_once_and_its_answer_is_a_relation(
-    api: MessagesApi, connection: Connection, database: str
+    api: MessagesApi, connection: Connection
 ) -> None:
-    tell(connection, database, *TOLD)
+    tell(connection, *TOLD)
     answering(api, relation("c2", "c1"))
     assert run(connection, api).events
     [asked] = api.requests
     assert [*words_of(asked.question)] == ["c1", "c2"]
-    fold(database)
+    fold(connection)
     [(later, predicate, earlier)] = relations(connection)
     assert (predicate, "loud" in later, "plays" in earlier) == ("state_change", True, True)
     [made] = runs_in(runs_of(connection, "ada")).values()
@@ -90,15 +90,13 @@ def test_an_open_pair_is_asked_once_and_its_answer_is_a_relation(
     assert TokenBudget(DAY, ("CuratorRan",)).left(connection, "ada") == DAY - made.ran.usage.tokens < DAY
     assert run(connection, api).events == ()
     # The same words under other ids are the same question.
-    tell(connection, database, *[(day + 60, text) for day, text in TOLD])
+    tell(connection, *[(day + 60, text) for day, text in TOLD])
     run(connection, api)
     assert len(api.requests) == 1
 
 
-def test_rubbish_is_refused_and_the_rest_is_kept(
-    messages: MessagesApi, connection: Connection, database: str
-) -> None:
-    tell(connection, database, *TOLD, (60, "Nora returned to the violin in the city orchestra."))
+def test_rubbish_is_refused_and_the_rest_is_kept(messages: MessagesApi, connection: Connection) -> None:
+    tell(connection, *TOLD, (60, "Nora returned to the violin in the city orchestra."))
     answering(
         messages,
         relation("c2", "c1", "retracts"),
@@ -112,7 +110,7 @@ def test_rubbish_is_refused_and_the_rest_is_kept(
     [made] = runs_in(runs_of(connection, "ada")).values()
     [act] = [each for each in made.ran.keys if "connect" in each]
     assert made.ran.refused == 5
-    fold(database)
+    fold(connection)
     [(reason,)] = connection.execute("SELECT reason FROM cards.relations WHERE actor = 'curator'").fetchall()
     assert act
     assert len(reason) <= 200
@@ -121,9 +119,9 @@ def test_rubbish_is_refused_and_the_rest_is_kept(
 
 @pytest.mark.parametrize("answer", [says("They are the same."), calls([]), calls({"relations": {}})])
 def test_an_answer_that_is_no_list_adds_nothing_and_costs(
-    messages: MessagesApi, connection: Connection, database: str, answer: Trouble
+    messages: MessagesApi, connection: Connection, answer: Trouble
 ) -> None:
-    tell(connection, database, *TOLD)
+    tell(connection, *TOLD)
     messages.trouble = lambda _: answer
     run(connection, messages)
     [made] = runs_in(runs_of(connection, "ada")).values()
@@ -131,27 +129,26 @@ def test_an_answer_that_is_no_list_adds_nothing_and_costs(
 
 
 def test_hostile_words_stay_data_and_reach_only_their_own_pair(
-    messages: MessagesApi, connection: Connection, database: str
+    messages: MessagesApi, connection: Connection
 ) -> None:
-    tell(connection, database, *TOLD, (60, HOSTILE))
+    tell(connection, *TOLD, (60, HOSTILE))
     answering(messages, relation("c1", "c1"), relation("c1", "c2"))
     run(connection, messages)
     question = messages.requests[0].question
     assert question.count("</cards>") == question.count("<cards>") == 1
-    fold(database)
+    fold(connection)
     # The model obeyed. Pairs against the order of the cards are no pairs of the question.
     assert relations(connection) == set()
 
 
-def test_the_budget_holds_under_a_burst(messages: MessagesApi, connection: Connection, database: str) -> None:
+def test_the_budget_holds_under_a_burst(messages: MessagesApi, connection: Connection) -> None:
     answering(messages)
-    tell(connection, database, *TOLD)
+    tell(connection, *TOLD)
     assert run(connection, messages, tokens=100).events == ()
     assert messages.requests == []
     for round_ in range(6):
         tell(
             connection,
-            database,
             (100 + round_, f"Nora lost the violin of the city orchestra number {round_}."),
         )
         run(connection, messages, tokens=2_000)
@@ -163,7 +160,7 @@ def test_the_budget_holds_under_a_burst(messages: MessagesApi, connection: Conne
 def test_two_processes_do_not_ask_about_one_user_at_once(
     messages: MessagesApi, connection: Connection, database: str
 ) -> None:
-    tell(connection, database, *TOLD)
+    tell(connection, *TOLD)
     answering(messages, relation("c2", "c1"))
     with ExitStack() as stack:
         first = stack.enter_context(connect(database, application="first", autocommit=True))
@@ -175,27 +172,23 @@ def test_two_processes_do_not_ask_about_one_user_at_once(
     assert len(messages.requests) == 1
 
 
-def test_a_dry_run_shows_the_question_and_asks_nothing(
-    messages: MessagesApi, connection: Connection, database: str
-) -> None:
-    tell(connection, database, *TOLD)
+def test_a_dry_run_shows_the_question_and_asks_nothing(messages: MessagesApi, connection: Connection) -> None:
+    tell(connection, *TOLD)
     before = count(connection, "log.events")
     assert len(run(connection, messages, dry_run=True).asked) == 1
     assert messages.requests == []
     assert count(connection, "log.events") == before
 
 
-def test_a_server_that_is_away_holds_up_no_pass(
-    messages: MessagesApi, connection: Connection, database: str
-) -> None:
-    tell(connection, database, *TOLD, (40, "Alex has a pet."), (50, "Alex has a dog named Rex."))
+def test_a_server_that_is_away_holds_up_no_pass(messages: MessagesApi, connection: Connection) -> None:
+    tell(connection, *TOLD, (40, "Alex has a pet."), (50, "Alex has a dog named Rex."))
     messages.trouble = lambda _: status(529)
     run(connection, messages)
-    fold(database)
+    fold(connection)
     assert relations(connection) == {("Alex has a dog named Rex", "expands", "Alex has a pet")}
     answering(messages, relation("c2", "c1"))
     run(connection, messages)
-    fold(database)
+    fold(connection)
     assert len(relations(connection)) == 2  # what got no answer is asked again
 
 
@@ -226,26 +219,24 @@ def merges(connection: Connection) -> list[PersonMergeProposed]:
     return rows.fetchall()
 
 
-def test_a_merge_is_proposed_once_and_an_undone_run_takes_it_back(
-    connection: Connection, database: str
-) -> None:
-    tell(connection, database, *enumerate(LIKE))
+def test_a_merge_is_proposed_once_and_an_undone_run_takes_it_back(connection: Connection) -> None:
+    tell(connection, *enumerate(LIKE))
     ran, proposed = curate(connection, "ada").events
     assert isinstance(proposed.payload, PersonMergeProposed)
     assert (proposed.payload.confidence, proposed.payload.reason) == (0.6, "one name begins like the other")
-    fold(database)
+    fold(connection)
     assert curate(connection, "ada").events == ()
     command = Command(owner="ada", actor="user/ada", at=day(0))
     with connection.transaction():
         assert undo(UserRuns(connection, command, ran.event_id), "wrong").changed
-    fold(database)
+    fold(connection)
     # The evidence of the words stays, and nobody says again what was undone.
     assert [each.evidence for each in waiting(connection)] == [("one name begins like the other",)]
     assert curate(connection, "ada").events == ()
 
 
-def test_a_hostile_model_merges_nobody_and_its_rest_is_counted(connection: Connection, database: str) -> None:
-    tell(connection, database, *enumerate(LIKE))
+def test_a_hostile_model_merges_nobody_and_its_rest_is_counted(connection: Connection) -> None:
+    tell(connection, *enumerate(LIKE))
     answer = [
         {"a": "p2", "b": "p1", "predicate": "same_as", "reason": "a relation of cards"},
         *(
@@ -261,7 +252,7 @@ def test_a_hostile_model_merges_nobody_and_its_rest_is_counted(connection: Conne
             curate(connection, "ada", asker=asking)
         [asked] = api.requests
         assert 'names="Sam" ties=""' in asked.question
-    fold(database)
+    fold(connection)
     assert len(told_of(connection, "ada").people().people) == 2
     [proposal] = waiting(connection)
     assert (proposal.score, proposal.evidence) == (0.8, ("They are one.", "one name begins like the other"))

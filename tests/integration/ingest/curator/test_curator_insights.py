@@ -52,7 +52,7 @@ def ask(memory: Memory, **asked: object) -> Any:
 
 
 def climb(memory: Memory, *days: int) -> None:
-    tell(memory.connection, memory.database, *((day, "I went climbing with Tom.") for day in days))
+    tell(memory.connection, *((day, "I went climbing with Tom.") for day in days))
     curate(memory.connection, memory.user)
 
 
@@ -205,8 +205,8 @@ def test_an_undone_run_takes_its_insight_back(memory: Memory) -> None:
     assert (told(memory), len(told(memory, "retracted"))) == ([], 1)
 
 
-def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connection, database: str) -> None:
-    tell(connection, database, *TUESDAYS[:3])
+def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connection) -> None:
+    tell(connection, *TUESDAYS[:3])
     known = memory_of(connection, "ada")
     assert len(patterns(known)) == 1
     first = known.cards[0]
@@ -220,19 +220,19 @@ def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connecti
         assert patterns(replace(known, cards=(moved, *known.cards[1:]))) == []
 
 
-def test_one_common_word_or_name_is_no_theme(connection: Connection, database: str) -> None:
+def test_one_common_word_or_name_is_no_theme(connection: Connection) -> None:
     told_once = (
         "Tom went climbing with Mina.",
         "Tom went to the new bakery.",
         "Tom went fishing in the rain.",
     )
     chinese = ("小明去爬山了。", "小明买了房子。", "小明喜欢面包。")
-    tell(connection, database, *((day, words) for day, words in enumerate(told_once + chinese)))
+    tell(connection, *((day, words) for day, words in enumerate(told_once + chinese)))
     assert patterns(memory_of(connection, "ada")) == []
 
 
-def test_chinese_words_recur_too(connection: Connection, database: str) -> None:
-    tell(connection, database, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
+def test_chinese_words_recur_too(connection: Connection) -> None:
+    tell(connection, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
     assert [each.payload.content for each in patterns(memory_of(connection, "ada"))] == [
         "一再：「我和小明去爬山」"
     ]

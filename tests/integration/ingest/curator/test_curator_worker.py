@@ -38,7 +38,7 @@ def left(connection: Connection) -> int:
 
 
 def test_a_user_who_just_spoke_waits(connection: Connection, database: str) -> None:
-    tell(connection, database, *TOLD)
+    tell(connection, *TOLD)
     early = curator(connection, database, idle_s=3600).handle(connection)
     assert (early.done, early.resting) == (0, "no user with new events is idle for 3600 s yet")
     assert left(connection) == count(connection, "log.events")
@@ -52,8 +52,8 @@ def test_a_user_who_just_spoke_waits(connection: Connection, database: str) -> N
 
 
 def test_a_user_whose_tables_are_behind_holds_up_nobody_else(connection: Connection, database: str) -> None:
-    tell(connection, database, *TOLD)
-    tell(connection, database, *TOLD, user="eve")
+    tell(connection, *TOLD)
+    tell(connection, *TOLD, user="eve")
     assert partition_of("ada") != partition_of("eve")
     behind = "UPDATE log.checkpoints SET position = position - 1 WHERE processor = 'cards' AND partition = %s"
     connection.execute(behind, [partition_of("eve")])
@@ -98,7 +98,7 @@ def test_ten_deaths_give_the_same_memory(connection: Connection, database: str) 
     chance = random.Random(5)
     told = [(number // 4, said(chance)) for number in range(60)]
     for user in (*users, "eve"):
-        tell(connection, database, *told, user=user)
+        tell(connection, *told, user=user)
     assert curate(connection, "eve").events
     fold(database)
     for _ in range(10):
@@ -135,7 +135,7 @@ REFUSED: dict[str, Callable[[Connection], object]] = {
 
 
 def test_the_role_curates_and_can_do_nothing_else(connection: Connection, database: str) -> None:
-    tell(connection, database, (0, "Alex has a pet."), (30, "Alex has a dog named Rex."))
+    tell(connection, (0, "Alex has a pet."), (30, "Alex has a dog named Rex."))
     with roles_for(database, ("agent",)) as (url,), connect(url, application="curator") as role:
         for attempt in REFUSED.values():
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -30,9 +30,9 @@ def erase(memory: Memory, connection: Connection, turn_id: str) -> None:
 
 
 def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
-    memory: Memory, connection: Connection, database: str
+    memory: Memory, connection: Connection
 ) -> None:
-    tell(connection, database, *TOLD)
+    tell(connection, *TOLD)
     proposals = curate(connection, "ada", dry_run=True).proposals
     told = memory_of(connection, "ada")
     erased, kept = (
@@ -52,7 +52,7 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
     )
     with connection.transaction():
         undo(UserRuns(connection, Command(owner="ada", actor="user/ada", at=day(0)), run), "wrong")
-    fold(database)
+    fold(connection)
     erase(memory, connection, "30-1-Alex has a dog named Zyxwort.")
     left = runs_of(connection, "ada")
     assert erased.digest not in str([each.payload for each in left])
@@ -65,14 +65,14 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
 
 
 def test_a_thread_of_erased_cards_leaves_no_title_and_no_digest(
-    memory: Memory, connection: Connection, database: str
+    memory: Memory, connection: Connection
 ) -> None:
-    tell(connection, database, (0, WORDS), (2, WORDS), (9, WORDS))
+    tell(connection, (0, WORDS), (2, WORDS), (9, WORDS))
     proposals = curate(connection, "ada", dry_run=True).proposals
     [proposal] = [each for each in proposals if isinstance(each.payload, ThreadOpened)]
     digest = proposal.digest
     curate(connection, "ada")
-    fold(database)
+    fold(connection)
     erase(memory, connection, f"0-0-{WORDS}")
     [thread] = memory_of(connection, "ada").threads
     assert thread.title == "zyxwort renovation"  # the other turns still say it

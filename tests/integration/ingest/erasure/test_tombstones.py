@@ -67,7 +67,9 @@ def test_a_receipt_of_before_the_restore_says_what_to_run_and_then_where_its_suc
         erasure = memory.erase("turn", "bea", turn).erasure_id
         receipt = receipt_of(memory.connection, erasure)
         assert receipt is not None
-        memory.say("bea", "I live in Montevideo.", through=restored.connection)  # in the place of the tombstone
+        memory.say(
+            "bea", "I live in Montevideo.", through=restored.connection
+        )  # in the place of the tombstone
         [fault] = faults(restored.connection, receipt)
         assert "run `cardlog erase --replay`" in fault
         restored.replay(file)

@@ -40,11 +40,9 @@ def longest(*, aliases: int = 64) -> list[NewEvent]:
     return [event(card, user=name(512)) for card in cards]
 
 
-def test_the_largest_cards_that_may_be_appended_are_taken_by_every_table(
-    database: str, connection: Connection
-) -> None:
+def test_the_largest_cards_that_may_be_appended_are_taken_by_every_table(connection: Connection) -> None:
     log.append(connection, [*longest(), event(STATE, user="ana")])
-    fold_live(database)
+    fold_live(connection)
     counts = connection.execute(
         "SELECT kind, count(*) FROM cards.cards GROUP BY kind ORDER BY kind"
     ).fetchall()

@@ -25,6 +25,7 @@ from ingest.recording.intake import Intake
 from ingest.recording.recorder import Recorder
 from retrieval.recall.unprojected_tail import QueueTail
 from tests.support.overviews import overview
+from tests.support.projectors.folding import settings_of
 from tests.support.redis_cluster import Cluster, redis_cluster
 from tests.support.streams import entries
 from tests.support.waiting import eventually
@@ -268,11 +269,11 @@ def test_waiting_for_all_that_was_pushed_waits_for_every_stream(settings: Settin
 
 
 def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
-    cluster: Cluster, database: str, connection: Connection, tmp_path: Path
+    cluster: Cluster, connection: Connection, tmp_path: Path
 ) -> None:
     cluster.empty()
-    settings = Settings(
-        database_url=database, redis_url=cluster.url, turn_streams=STREAMS, embed_model_path=str(tmp_path)
+    settings = settings_of(
+        connection, redis_url=cluster.url, turn_streams=STREAMS, embed_model_path=str(tmp_path)
     )
     users = [f"u{number}" for number in range(40)]
     victim = cluster.node_of(stream_of(settings, users[0]))

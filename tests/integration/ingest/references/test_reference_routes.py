@@ -246,7 +246,7 @@ def test_a_reference_moves_between_scopes_by_an_event(write: TestClient) -> None
 
 @pytest.mark.parametrize("away_before", [False, True])
 def test_a_moved_reference_keeps_its_versions(
-    write: TestClient, read: TestClient, database: str, connection: Connection, away_before: bool
+    write: TestClient, read: TestClient, connection: Connection, away_before: bool
 ) -> None:
     for member in ("ada", "bo"):
         write.put(f"/v1/teams/kitchen/members/{member}", json={"user_id": "ada"})
@@ -277,9 +277,9 @@ def test_a_moved_reference_keeps_its_versions(
     never = write.post(f"{path}/restore", json=team | {"version": 99})
     assert (never.status_code, never.json()["field"]) == (422, "version")
     for projector in (CardsProjector(), ReferencesProjector()):
-        fold_live(database, projector, batch=3)
+        fold_live(connection, projector, batch=3)
         live = digest_of(connection, projector, projector.name)
-        rebuild(database, projector)
+        rebuild(connection, projector)
         assert digest_of(connection, projector, projector.name) == live
     kept = connection.execute(
         "SELECT content FROM cards.cards WHERE kind = 'reference' AND title = 'groceries'"

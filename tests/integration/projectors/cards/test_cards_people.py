@@ -143,16 +143,14 @@ def _story(chosen: random.Random) -> list[NewEvent]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_chains_are_those_of_a_rebuild_whatever_was_told(
-    database: str, connection: Connection, seed: int
-) -> None:
+def test_chains_are_those_of_a_rebuild_whatever_was_told(connection: Connection, seed: int) -> None:
     chosen = random.Random(seed)
     told = _story(chosen)
     while told:
         size = chosen.randint(1, 7)
         batch, told = told[:size], told[size:]
         log.append(connection, batch)
-        fold_live(database)
+        fold_live(connection)
         if chosen.random() < 0.3:
             taken = chosen.choice(batch)
             [(position,)] = connection.execute(
@@ -160,8 +158,8 @@ def test_chains_are_those_of_a_rebuild_whatever_was_told(
             ).fetchall()
             gone = CardsWithdrawn(event_ids=(taken.event_id,), positions=(position,), reason="read again")
             told.append(event(gone, USER))
-    fold_live(database)
+    fold_live(connection)
     live = digest_of(connection, CardsProjector(), "cards")
     assert live["ties"].rows + live["person_events"].rows > 0
-    rebuild(database)
+    rebuild(connection)
     assert digest_of(connection, CardsProjector(), "cards") == live

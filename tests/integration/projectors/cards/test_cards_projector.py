@@ -35,13 +35,11 @@ def digest(connection: Connection) -> dict[str, TableDigest]:
     return digest_of(connection, CardsProjector(), "cards")
 
 
-def test_a_stale_checkpoint_is_refused_and_nothing_of_the_batch_stays(
-    database: str, connection: Connection
-) -> None:
+def test_a_stale_checkpoint_is_refused_and_nothing_of_the_batch_stays(connection: Connection) -> None:
     projector = CardsProjector()
     log.append(connection, [noted(f"note {n}") for n in range(3)])
     generation = ensure_live(connection, projector)
-    fold_live(database)
+    fold_live(connection)
     before = digest(connection)
     partition = partition_of("alex")
     log.append(connection, [noted("note 3")])
@@ -156,9 +154,7 @@ def put(connection: Connection, events: Sequence[Event], user: str) -> list[tupl
     return [(one.event_id, place.position) for one, place in zip(events, appended, strict=True)]
 
 
-def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
-    database: str, connection: Connection
-) -> None:
+def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(connection: Connection) -> None:
     choose = random.Random(0)
     told = {f"user {seed}": iter(cut(shuffled(history(seed, 40), choose), choose)) for seed in range(6)}
     while batches := {user: batch for user, rest in told.items() if (batch := next(rest, None))}:
@@ -172,13 +168,13 @@ def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
                     reason="read again",
                 )
                 put(connection, [event(withdrawal, 200)], user)
-        fold_live(database, batch=choose.randint(1, 5))
+        fold_live(connection, batch=choose.randint(1, 5))
     live = digest(connection)
     assert live.keys() == {
         "cards", "statements", "remarks", "relations", "arbitrations", "card_update_log", "tag_aliases", "card_counts",
         "words",
     }  # fmt: skip
-    outcome = rebuild(database, verify=True)
+    outcome = rebuild(connection, verify=True)
     assert outcome.unequal == ()
     assert outcome.tables == live
     kinds = connection.execute(
@@ -197,9 +193,7 @@ def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
     ).fetchone() == (0,)
 
 
-def test_an_event_far_behind_another_replaces_it_in_a_rebuild_too(
-    database: str, connection: Connection
-) -> None:
+def test_an_event_far_behind_another_replaces_it_in_a_rebuild_too(connection: Connection) -> None:
     plans = [noted(f"plan {n}", user, status="planned") for n in range(3) for user in ("alex", "bea")]
     log.append(connection, [plans[0], *(noted(f"note {n}") for n in range(1200)), *plans[1:]])
     newer = [
@@ -207,10 +201,10 @@ def test_an_event_far_behind_another_replaces_it_in_a_rebuild_too(
         for n, plan in enumerate(plans)
     ]
     log.append(connection, [*newer[:-1], noted("note"), newer[-1]])
-    fold_live(database)
+    fold_live(connection)
     assert count(connection, "cards.cards WHERE kind = 'event' AND superseded_at IS NOT NULL") == len(plans)
     assert count(connection, "cards.relations") == len(plans)
-    assert rebuild(database, verify=True).unequal == ()
+    assert rebuild(connection, verify=True).unequal == ()
 
 
 def is_card(one: Event) -> bool:

@@ -19,16 +19,16 @@ def modes(connection: Connection) -> set[tuple[str, str | None, bool]]:
     return set(connection.execute("SELECT content, mode, superseded_at IS NULL FROM cards.cards").fetchall())
 
 
-def test_cards_keep_the_mode_that_somebody_gave_them(database: str, connection: Connection) -> None:
+def test_cards_keep_the_mode_that_somebody_gave_them(connection: Connection) -> None:
     lisbon, porto, walk = moved("Lisbon", 3), moved("Porto", 5), noted("Ada walked")
     log.append(connection, [lisbon, walk])
-    fold_live(database)
+    fold_live(connection)
     log.append(connection, [reclassified(lisbon, "state", "journal"), reclassified(walk, "event", "code")])
-    fold_live(database)
+    fold_live(connection)
     assert modes(connection) == {("I live in Lisbon", "journal", True), ("Ada walked", "code", True)}
     again = replace(moved("Lisbon", 4), dedupe_key="again")
     log.append(connection, [porto, again, reclassified(walk, "event", "journal")])
-    fold_live(database, batch=1)
+    fold_live(connection, batch=1)
     live = modes(connection)
     assert live == {
         ("I live in Lisbon", "journal", True),
@@ -36,5 +36,5 @@ def test_cards_keep_the_mode_that_somebody_gave_them(database: str, connection: 
         ("I live in Porto", None, True),
         ("Ada walked", "journal", True),
     }
-    assert rebuild(database, verify=True).equal
+    assert rebuild(connection, verify=True).equal
     assert modes(connection) == live

@@ -31,11 +31,11 @@ SAID = ("The harbour was closed", "The crane was painted")
 
 
 @pytest.fixture
-def settings(database: str, connection: Connection) -> Settings:
+def settings(connection: Connection) -> Settings:
     for text in SAID:
         log.append(connection, [apart(noted(text, episode=True).payload)])
-    fold_live(database)
-    return settings_of(database, **PATIENT)
+    fold_live(connection)
+    return settings_of(connection, **PATIENT)
 
 
 def channels_of(settings: Settings) -> dict[str, set[str]]:

@@ -70,10 +70,10 @@ class Operator:
 
 
 @pytest.fixture
-def operator(database: str, connection: Connection, write: TestClient, read: TestClient) -> Operator:
+def operator(connection: Connection, write: TestClient, read: TestClient) -> Operator:
     log.append(connection, [noted("first"), noted("second"), noted("third", "bo")])
-    fold_live(database)
-    return Operator(settings_of(database), connection, write, read)
+    fold_live(connection)
+    return Operator(settings_of(connection), connection, write, read)
 
 
 def test_a_rebuild_is_asked_for_once_and_its_end_is_told(operator: Operator) -> None:

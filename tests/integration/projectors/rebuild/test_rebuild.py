@@ -38,11 +38,11 @@ TABLES = {"cards", "statements", "relations", "arbitrations", "card_counts", "wo
 # --- equality
 
 
-def test_a_rebuild_gives_the_rows_live_folding_gave(database: str, connection: Connection) -> None:
+def test_a_rebuild_gives_the_rows_live_folding_gave(connection: Connection) -> None:
     events = fill(connection, 1000, users=9, texts=300)
-    fold_live(database)
+    fold_live(connection)
     before = digest_of(connection, CardsProjector(), "cards")
-    outcome = rebuild(database, verify=True, workers=2)
+    outcome = rebuild(connection, verify=True, workers=2)
     assert (outcome.equal, outcome.events, outcome.generation, outcome.replaced) == (True, events, 2, 1)
     assert outcome.tables == before == digest_of(connection, CardsProjector(), "cards")
     assert before.keys() == TABLES
@@ -53,7 +53,7 @@ def test_a_rebuild_gives_the_rows_live_folding_gave(database: str, connection: C
     )
 
 
-def test_the_size_of_batches_changes_nothing(database: str, connection: Connection) -> None:
+def test_the_size_of_batches_changes_nothing(connection: Connection) -> None:
     first, second = moved("Taipei", 1), moved("Tainan", 3)
     cards = (second.event_id, first.event_id)
     said = CardsConnected(from_card=cards[0], to_card=cards[1], predicate="update", reason="said so")
@@ -65,8 +65,8 @@ def test_the_size_of_batches_changes_nothing(database: str, connection: Connecti
     )  # lands between the two, so that what they implied of each other no longer holds
     for batch in ([first], [second], [event(said)], [event(taken_back)], [event(said)], [late]):
         log.append(connection, batch)
-    fold_live(database, batch=1)
-    assert rebuild(database, verify=True).unequal == ()
+    fold_live(connection, batch=1)
+    assert rebuild(connection, verify=True).unequal == ()
     rows = connection.execute(
         "SELECT from_card, to_card, implied, reason = 'said so' FROM cards.relations ORDER BY implied, from_card"
     ).fetchall()
@@ -89,22 +89,20 @@ TAMPERING = {
 
 
 @pytest.mark.parametrize("table", TAMPERING)
-def test_one_changed_row_is_found_and_nothing_is_swapped(
-    database: str, connection: Connection, table: str
-) -> None:
+def test_one_changed_row_is_found_and_nothing_is_swapped(connection: Connection, table: str) -> None:
     log.append(connection, [moved("Taipei", 1), moved("Tainan", 3), noted("We went to the night market")])
-    fold_live(database)
+    fold_live(connection)
     connection.execute(TAMPERING[table].encode())
-    outcome = rebuild(database, verify=True)
+    outcome = rebuild(connection, verify=True)
     assert (outcome.equal, outcome.replaced) == (False, None)
     assert [difference.split(":")[0] for difference in outcome.unequal] == [table]
     assert statuses(connection) == {1: "live", 2: "building"}
     # The built tables stay for inspection. The next rebuild removes them.
-    assert rebuild(database).replaced == 1
+    assert rebuild(connection).replaced == 1
     assert statuses(connection) == {1: "retired", 2: "live"}
 
 
-def test_the_digests_cover_every_table_of_every_projection(connection: Connection, database: str) -> None:
+def test_the_digests_cover_every_table_of_every_projection(connection: Connection) -> None:
     for projector in (CardsProjector(), VectorsProjector(Embedders(Counting))):
         ensure_live(connection, projector)
         found = connection.execute(
@@ -160,32 +158,30 @@ def embedder() -> type[Counting]:
     return Counting
 
 
-def test_vectors_are_taken_from_the_cache(
-    database: str, connection: Connection, embedder: type[Counting]
-) -> None:
+def test_vectors_are_taken_from_the_cache(connection: Connection, embedder: type[Counting]) -> None:
     log.append(connection, [noted(f"text {n}", f"user {n % 3}") for n in range(40)])
     projector = VectorsProjector(Embedders(embedder))
-    fold_live(database, projector)
+    fold_live(connection, projector)
     assert embedder.embedded == 40
-    assert rebuild(database, VectorsProjector(Embedders(embedder)), verify=True).equal
+    assert rebuild(connection, VectorsProjector(Embedders(embedder)), verify=True).equal
     assert embedder.embedded == 40
     assert count(connection, "vectors.card_vectors_384") == 40
 
 
 def test_vectors_of_a_new_model_are_computed_once_under_any_interruption(
-    database: str, connection: Connection, embedder: type[Counting]
+    connection: Connection, embedder: type[Counting]
 ) -> None:
     texts = 700
     log.append(connection, [noted(f"text {n}") for n in range(texts)])
-    fold_live(database, VectorsProjector(Embedders(embedder)))
+    fold_live(connection, VectorsProjector(Embedders(embedder)))
     embedder.embedded, embedder.at_most = 0, texts // 2
     with pytest.raises(ProjectorBlockedError, match="the model is away"):
-        rebuild(database, VectorsProjector(Embedders(Newer)))
+        rebuild(connection, VectorsProjector(Embedders(Newer)))
     done = embedder.embedded
     assert 0 < done < texts
     assert statuses(connection, "vectors") == {1: "live"}
     embedder.at_most = 1_000_000
-    rebuild(database, VectorsProjector(Embedders(Newer)))
+    rebuild(connection, VectorsProjector(Embedders(Newer)))
     assert embedder.embedded == texts
     assert count(connection, "vectors.card_vectors_768") == texts
     assert count(connection, "vectors.card_vectors_384") == 0
@@ -195,7 +191,6 @@ def test_vectors_of_a_new_model_are_computed_once_under_any_interruption(
 
 
 def test_tables_are_rebuilt_elsewhere_from_an_export(
-    database: str,
     connection: Connection,
     empty_database: str,
     tmp_path: Path,
@@ -204,7 +199,7 @@ def test_tables_are_rebuilt_elsewhere_from_an_export(
 ) -> None:
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     events = fill(connection, 600, users=5, texts=100)
-    fold_live(database)
+    fold_live(connection)
     exported = tmp_path / "log.jsonl"
     with exported.open("wb") as file:
         archive.export_log(connection, file.write)

@@ -37,17 +37,17 @@ POISON = {
     ("why", "workers"), [*((each, 1) for each in POISON), ("schema version 99 is not known", 2)]
 )
 def test_an_event_that_cannot_be_folded_ends_the_rebuild_and_is_named(
-    database: str, connection: Connection, why: str, workers: int
+    connection: Connection, why: str, workers: int
 ) -> None:
     partition, event_id = some_events(connection)
-    fold_live(database)
+    fold_live(connection)
     before = digest_of(connection, CardsProjector(), "cards")
     tamper(
         connection,
         f"UPDATE log.events SET {POISON[why]} WHERE partition = {partition} AND position = 2",
     )
     with pytest.raises(RuntimeError) as caught:
-        rebuild(database, workers=workers)
+        rebuild(connection, workers=workers)
     message = str(caught.value)
     kind = "NoSuchThing" if "type" in why else "EventNoted"
     assert f"event {event_id} ({kind}, partition {partition}, position 2)" in message
@@ -57,19 +57,17 @@ def test_an_event_that_cannot_be_folded_ends_the_rebuild_and_is_named(
     assert digest_of(connection, CardsProjector(), "cards") == before
 
 
-def test_a_hole_in_the_log_ends_the_rebuild_and_is_named(database: str, connection: Connection) -> None:
+def test_a_hole_in_the_log_ends_the_rebuild_and_is_named(connection: Connection) -> None:
     partition, _ = some_events(connection)
-    fold_live(database)
+    fold_live(connection)
     tamper(connection, f"DELETE FROM log.events WHERE partition = {partition} AND position = 2")
     with pytest.raises(FoldFailedError, match=f"partition {partition} has no position 2"):
-        rebuild(database)
+        rebuild(connection)
     assert statuses(connection) == {1: "live"}
 
 
 @pytest.mark.parametrize("why", ["is an unknown type", "CheckViolation"])
-def test_what_was_dropped_by_decision_is_left_out_of_rebuilds(
-    database: str, connection: Connection, why: str
-) -> None:
+def test_what_was_dropped_by_decision_is_left_out_of_rebuilds(connection: Connection, why: str) -> None:
     partition, event_id = some_events(connection)
     ensure_live(connection, CardsProjector())
     tamper(
@@ -81,7 +79,7 @@ def test_what_was_dropped_by_decision_is_left_out_of_rebuilds(
         " VALUES ('cards', %s, 'alex', 2, %s, 'test', 1, now())",
         [partition, event_id],
     )
-    rebuild(database)
+    rebuild(connection)
     kept = [("one",), ("other",), ("three",)]
     assert connection.execute("SELECT content FROM cards.cards ORDER BY content").fetchall() == kept
     # The first generation is still empty, so the swap folds every event as it folds those that come during a rebuild.

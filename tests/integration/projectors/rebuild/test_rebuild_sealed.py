@@ -27,7 +27,7 @@ def sealer(tmp_path: Path) -> Iterator[Sealer]:
 
 
 def test_the_tables_of_all_others_are_the_same_after_an_erasure_and_the_erased_have_none(
-    database: str, connection: Connection
+    connection: Connection,
 ) -> None:
     kept = [
         noted("Bought a lamp", "bob"),
@@ -36,62 +36,58 @@ def test_the_tables_of_all_others_are_the_same_after_an_erasure_and_the_erased_h
     ]
     gone = [noted("Saw a doctor", "ada"), replace(moved("Oslo", 1), user_id="ada")]
     log.append(connection, [*kept, *gone])
-    fold_live(database)
+    fold_live(connection)
     assert count(connection, "cards.cards WHERE user_id = 'ada'") > 0
-    assert rebuild(database, verify=True).equal
+    assert rebuild(connection, verify=True).equal
     others = "SELECT md5(string_agg(c::text, ',' ORDER BY card_id)) FROM cards.cards c WHERE user_id = 'bob'"
     before = connection.execute(others).fetchone()
     keystore.destroy_subject(connection, "ada")
-    rebuild(database)
+    rebuild(connection)
     assert connection.execute(others).fetchone() == before
     for table in ("cards.cards", "cards.statements", "cards.words"):
         assert count(connection, f"{table} WHERE user_id = 'ada'") == 0
 
 
-def test_live_folding_passes_an_erased_event_and_equals_a_rebuild(
-    database: str, connection: Connection
-) -> None:
+def test_live_folding_passes_an_erased_event_and_equals_a_rebuild(connection: Connection) -> None:
     first, erased, later = moved("Oslo", 1), moved("Rome", 2), moved("Cairo", 3)
     log.append(connection, [first, erased])
     keystore.destroy_events(connection, erased.user_id, [erased.event_id])
     log.append(connection, [later])
-    fold_live(database)
+    fold_live(connection)
     assert count(connection, "log.parked") == 0
     live = digest_of(connection, CardsProjector(), "cards")
     values = connection.execute(
         "SELECT value FROM cards.cards WHERE kind = 'state' ORDER BY effective_at"
     ).fetchall()
     assert values == [("Oslo",), ("Cairo",)]
-    assert rebuild(database, verify=True).equal
+    assert rebuild(connection, verify=True).equal
     assert digest_of(connection, CardsProjector(), "cards") == live
 
 
-def test_a_later_statement_folds_beside_an_erased_one(database: str, connection: Connection) -> None:
+def test_a_later_statement_folds_beside_an_erased_one(connection: Connection) -> None:
     """The projector reads the earlier statements of an identity from the log. One of them is erased by then."""
     first, erased = moved("Oslo", 1), moved("Rome", 2)
     log.append(connection, [first, erased])
-    fold_live(database)
+    fold_live(connection)
     keystore.destroy_events(connection, erased.user_id, [erased.event_id])
     log.append(connection, [moved("Cairo", 3)])
-    fold_live(database)
+    fold_live(connection)
     assert count(connection, "log.parked") == 0
     assert count(connection, "cards.cards WHERE value = 'Cairo'") == 1
 
 
-def test_a_changed_payload_fails_a_rebuild_by_name_and_parks_its_user_live(
-    database: str, connection: Connection
-) -> None:
+def test_a_changed_payload_fails_a_rebuild_by_name_and_parks_its_user_live(connection: Connection) -> None:
     log.append(connection, [noted("Bought a lamp", "ada"), noted("Bought a chair", "bob")])
-    fold_live(database)
+    fold_live(connection)
     connection.execute(
         "UPDATE sealing.salts SET salt = decode(repeat('00', 16), 'hex') WHERE user_id = 'ada'"
     )
     with pytest.raises(FoldFailedError, match=r"position 1\).*the sealed payload does not fit"):
-        rebuild(database)
+        rebuild(connection)
     log.append(connection, [noted("Bought a table", "ada"), noted("Bought a bed", "bob")])
     connection.execute(
         "UPDATE sealing.salts SET salt = decode(repeat('00', 16), 'hex') WHERE user_id = 'ada' AND position > 1"
     )
-    fold_live(database)
+    fold_live(connection)
     assert connection.execute("SELECT DISTINCT user_id FROM log.parked").fetchall() == [("ada",)]
     assert count(connection, "cards.cards WHERE kind = 'event' AND user_id = 'bob'") == 2

@@ -44,15 +44,15 @@ from tests.support.waiting import PATIENT, eventually, working
 
 
 def test_the_read_service_answers_from_every_channel_while_generations_are_swapped(
-    database: str, connection: Connection
+    connection: Connection,
 ) -> None:
-    settings = settings_of(database, **PATIENT)
+    settings = settings_of(connection, **PATIENT)
     log.append(
         connection, [apart(noted(f"We walked to the night market, part {n}").payload) for n in range(30)]
     )
     vectors = VectorsProjector(Embedders(HashEmbedder))
-    fold_live(database)
-    fold_live(database, vectors)
+    fold_live(connection)
+    fold_live(connection, vectors)
     answers: list[dict[str, Any]] = []
     codes: list[int] = []
     stop = threading.Event()
@@ -67,8 +67,8 @@ def test_the_read_service_answers_from_every_channel_while_generations_are_swapp
         asking = threading.Thread(target=ask)
         asking.start()
         eventually(lambda: len(answers) > 3)
-        rebuild(database)
-        rebuild(database, vectors)
+        rebuild(connection)
+        rebuild(connection, vectors)
         for _ in range(8):
             swap.rollback(connection, CardsProjector())
             swap.rollback(connection, vectors)
@@ -139,14 +139,12 @@ def test_a_swap_does_not_interrupt_a_batch_and_gives_up_on_one_that_never_ends(
         pass
 
 
-def test_rollback_returns_to_the_old_generation_brought_up_to_date(
-    database: str, connection: Connection
-) -> None:
+def test_rollback_returns_to_the_old_generation_brought_up_to_date(connection: Connection) -> None:
     log.append(connection, [moved("Taipei", 1)])
-    fold_live(database)
-    rebuild(database)
+    fold_live(connection)
+    rebuild(connection)
     log.append(connection, [moved("Tainan", 3), noted("more")])
-    fold_live(database)
+    fold_live(connection)
     newest = digest_of(connection, CardsProjector(), "cards")
     live, retired = swap.rollback(connection, CardsProjector())
     assert (live.number, retired.number) == (1, 2)
@@ -156,18 +154,18 @@ def test_rollback_returns_to_the_old_generation_brought_up_to_date(
     assert statuses(connection) == {1: "retired", 2: "live"}
 
 
-def test_rollback_without_an_earlier_generation_says_so(database: str, connection: Connection) -> None:
+def test_rollback_without_an_earlier_generation_says_so(connection: Connection) -> None:
     ensure_live(connection, CardsProjector())
     with pytest.raises(GenerationError, match="no earlier generation"):
         swap.rollback(connection, CardsProjector())
 
 
-def test_the_second_of_two_rebuilds_is_refused(database: str, connection: Connection) -> None:
+def test_the_second_of_two_rebuilds_is_refused(connection: Connection) -> None:
     log.append(connection, [noted("one")])
-    fold_live(database)
+    fold_live(connection)
     with changing(connection, "cards"), pytest.raises(GenerationError, match="another rebuild"):
-        rebuild(database)
-    assert rebuild(database).replaced == 1
+        rebuild(connection)
+    assert rebuild(connection).replaced == 1
 
 
 @pytest.fixture
@@ -210,12 +208,12 @@ def test_nothing_is_folded_into_tables_of_another_version_until_their_rebuild(
 
 
 def test_reads_of_tables_of_another_version_name_the_remedy_until_the_rebuild(
-    old: str, database: str, connection: Connection, caplog: pytest.LogCaptureFixture
+    old: str, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     [(card,)] = connection.execute("SELECT card_id FROM cards.cards").fetchall()
     connection.execute("ALTER TABLE cards.cards RENAME COLUMN context_layer TO of_old")
     question = {"user_id": "alex", "query": "one"}
-    with TestClient(create_app(settings_of(database, auth="off"))) as client:
+    with TestClient(create_app(settings_of(connection, auth="off"))) as client:
 
         def answers() -> list[Response]:
             reads = ("cards", f"cards/{card}", f"cards/{card}/neighbourhood")
@@ -229,14 +227,12 @@ def test_reads_of_tables_of_another_version_name_the_remedy_until_the_rebuild(
             assert "rebuild that cardlog doctor names" in answer.json()["detail"]
         logged = [line for line in caplog.text.splitlines() if line.startswith("LINE 1: ")]
         assert len(logged) >= 5, "the log shows each statement that does not fit"
-        rebuild(database)
+        rebuild(connection)
         assert [answer.status_code for answer in answers()] == [200] * 5
 
 
-def test_a_generation_of_another_version_does_not_become_live_again(
-    old: str, database: str, connection: Connection
-) -> None:
-    rebuild(database)
+def test_a_generation_of_another_version_does_not_become_live_again(old: str, connection: Connection) -> None:
+    rebuild(connection)
     with pytest.raises(GenerationError, match=r"generation 1 of cards is of another version .*remarks"):
         swap.rollback(connection, CardsProjector())
     assert statuses(connection) == {1: "retired", 2: "live"}

@@ -78,13 +78,13 @@ def samples(seen: StageHealth) -> list[tuple[dict[str, str], float]]:
     ]
 
 
-def test_a_missing_model_stops_its_own_mode_only(database: str, connection: Connection) -> None:
+def test_a_missing_model_stops_its_own_mode_only(connection: Connection) -> None:
     away = VectorsProjector(with_code(missing))
     log.append(connection, [said("one"), said("a class", "code"), said("two")])
-    fold_live(database, away)
+    fold_live(connection, away)
     assert held(connection) == (2, 0, 1)
     log.append(connection, [said("a function", "code"), said("three", "journal")])
-    fold_live(database, away)
+    fold_live(connection, away)
     assert held(connection) == (3, 0, 2)
     assert away.hindrance is not None
     assert not away.hindrance.whole
@@ -95,14 +95,14 @@ def test_a_missing_model_stops_its_own_mode_only(database: str, connection: Conn
     assert (labels["mode"], cards) == ("code", 2)
     assert REMEDY in labels["reason"]
     with pytest.raises(ProjectorBlockedError, match="no embedding model acme/code"):
-        rebuild(database, VectorsProjector(with_code(missing)))
+        rebuild(connection, VectorsProjector(with_code(missing)))
     here = VectorsProjector(with_code(lambda: HashEmbedder(768)))
-    fold_live(database, here)
+    fold_live(connection, here)
     assert held(connection) == (3, 2, 0)
     seen = stage(connection)
     assert (seen.blocked, samples(seen)) == ((), [])
     again = VectorsProjector(with_code(Ill))
-    assert rebuild(database, again, verify=True).equal
+    assert rebuild(connection, again, verify=True).equal
 
 
 @pytest.mark.parametrize(
@@ -117,36 +117,34 @@ def test_a_missing_model_stops_its_own_mode_only(database: str, connection: Conn
     ids=["dies or hangs", "NaN", "another dimension", "another number", "no numbers"],
 )
 def test_an_embedder_that_fails_at_work_stops_its_own_mode_only(
-    database: str, connection: Connection, answer: Callable[[Sequence[str]], Any]
+    connection: Connection, answer: Callable[[Sequence[str]], Any]
 ) -> None:
     def projector() -> VectorsProjector:
         return VectorsProjector(with_code(Ill))
 
     Ill.answer = None
     log.append(connection, [said("a class", "code")])
-    fold_live(database, projector())
+    fold_live(connection, projector())
     Ill.answer = answer
     try:
         log.append(connection, [said("a function", "code"), said("one"), said("a method", "code")])
-        fold_live(database, projector())
+        fold_live(connection, projector())
         assert held(connection) == (1, 1, 2)
         [blocked] = stage(connection).blocked
         assert (blocked.mode, blocked.cards) == ("code", 2)
     finally:
         Ill.answer = None
-    fold_live(database, projector())
+    fold_live(connection, projector())
     assert held(connection) == (1, 3, 0)
     assert stage(connection).blocked == ()
 
 
 @pytest.mark.parametrize("default", [HashEmbedder, missing])
-def test_the_worker_says_what_it_waits_for(
-    database: str, connection: Connection, default: Callable[[], Embedder]
-) -> None:
+def test_the_worker_says_what_it_waits_for(connection: Connection, default: Callable[[], Embedder]) -> None:
     projector = VectorsProjector(with_code(missing, default))
     ensure_live(connection, projector)
     log.append(connection, [said("one"), said("a class", "code")])
-    runner = Runner(settings_of(database), projector, lambda: False)
+    runner = Runner(settings_of(connection), projector, lambda: False)
     while (result := runner.handle(connection)).passed:
         pass
     assert result.wait_s is not None, "it tries again by itself"
@@ -157,11 +155,11 @@ def test_the_worker_says_what_it_waits_for(
         assert result.stalled is None
 
 
-def test_many_cards_of_a_failing_mode_hold_up_nobody(database: str, connection: Connection) -> None:
+def test_many_cards_of_a_failing_mode_hold_up_nobody(connection: Connection) -> None:
     away = VectorsProjector(with_code(missing))
     log.append(connection, [said(f"text {number}", "code" if number % 3 else None) for number in range(MANY)])
-    fold_live(database, away, batch=MANY)
+    fold_live(connection, away, batch=MANY)
     assert held(connection) == (MANY // 3, 0, MANY - MANY // 3)
     assert [each.cards for each in stage(connection).blocked] == [MANY - MANY // 3]
-    fold_live(database, VectorsProjector(with_code(lambda: HashEmbedder(768))))
+    fold_live(connection, VectorsProjector(with_code(lambda: HashEmbedder(768))))
     assert held(connection) == (MANY // 3, MANY - MANY // 3, 0)

@@ -42,10 +42,10 @@ def told(settings: Settings, path: str, **query: Any) -> Any:
     return answer.json()
 
 
-def test_a_card_counts_for_each_answer_that_held_it(database: str, connection: Connection) -> None:
-    settings = settings_of(database, **ALONE)
+def test_a_card_counts_for_each_answer_that_held_it(connection: Connection) -> None:
+    settings = settings_of(connection, **ALONE)
     log.append(connection, [said(DOGS), said("Lunch was soup")])
-    fold_live(database)
+    fold_live(connection)
     asked(settings, {}, {}, {"explain": True}, {"user_id": "nobody"})
     found = told(settings, "/use")
     today = datetime.now(UTC).date().isoformat()
@@ -82,21 +82,19 @@ def test_counts_are_erased_with_their_cards_and_a_late_count_brings_none_back(
     assert count(connection, "log.card_use") == count(connection, "log.answer_use") == 0
 
 
-def test_counts_of_two_tenants_stay_apart(database: str, connection: Connection) -> None:
-    settings = settings_of(database, **ALONE)
+def test_counts_of_two_tenants_stay_apart(connection: Connection) -> None:
+    settings = settings_of(connection, **ALONE)
     log.append(connection, [said(DOGS, user) for user in ("alex", storage_id("acme", "alex"))])
-    fold_live(database)
+    fold_live(connection)
     asked(settings, {})
     rows = connection.execute("SELECT user_id, uses FROM log.card_use").fetchall()
     assert rows == [("alex", 1)]
 
 
-def test_a_question_is_answered_while_its_card_cannot_be_counted(
-    database: str, connection: Connection
-) -> None:
-    settings = settings_of(database, **ALONE)
+def test_a_question_is_answered_while_its_card_cannot_be_counted(connection: Connection) -> None:
+    settings = settings_of(connection, **ALONE)
     log.append(connection, [said(DOGS)])
-    fold_live(database)
+    fold_live(connection)
     connection.execute("ALTER TABLE log.card_use RENAME TO away")
     asked(settings, {})
     away = Uses("postgresql://nobody@127.0.0.1:1/no", ADD)

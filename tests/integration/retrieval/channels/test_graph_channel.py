@@ -25,9 +25,7 @@ PAST = 600
 """States of one entity, each of which ended the one before."""
 
 
-def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
-    database: str, connection: Connection
-) -> None:
+def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(connection: Connection) -> None:
     jwt, oauth, other = (
         apart(
             KnowledgeLearned(
@@ -51,25 +49,23 @@ def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
             )
         ],
     )
-    fold_live(database)
-    answer = recall(database, "what is JWT?")
+    fold_live(connection)
+    answer = recall(connection, "what is JWT?")
     assert [card["title"] for card in answer["cards"]] == ["JWT", "OAuth"]
     assert set(answer["cards"][1]["channels"]) == {"graph"}
 
 
-def test_what_was_said_next_to_a_hit_is_found_and_comes_after_it(
-    database: str, connection: Connection
-) -> None:
+def test_what_was_said_next_to_a_hit_is_found_and_comes_after_it(connection: Connection) -> None:
     log.append(
         connection, [apart(noted(text)) for text in ("We met Zoe", "It was about the harbour", "Nice day")]
     )
-    fold_live(database)
-    answer = recall(database, "harbour")
+    fold_live(connection)
+    answer = recall(connection, "harbour")
     assert answer["cards"][0]["content"] == "It was about the harbour"
     assert {card["content"] for card in answer["cards"][1:]} == {"We met Zoe", "Nice day"}
 
 
-def test_the_graph_never_leaves_the_walls(database: str, connection: Connection) -> None:
+def test_the_graph_never_leaves_the_walls(connection: Connection) -> None:
     far = replace(ORIGIN, project_id="elsewhere")
     here, there = apart(noted("We planned the harbour")), apart(noted("Secret budget"))
     there = replace(there, payload=replace(there.payload, origin=far))
@@ -84,8 +80,8 @@ def test_the_graph_never_leaves_the_walls(database: str, connection: Connection)
         for to in (there, foreign)
     ]
     log.append(connection, links)
-    fold_live(database)
-    contents = [card["content"] for card in recall(database, "harbour")["cards"]]
+    fold_live(connection)
+    contents = [card["content"] for card in recall(connection, "harbour")["cards"]]
     assert contents == ["We planned the harbour"]
 
 
@@ -103,9 +99,7 @@ class _Counting:
         return await self._connection.execute(query, parameters)
 
 
-def test_the_present_states_of_an_entity_are_read_without_its_past(
-    database: str, connection: Connection
-) -> None:
+def test_the_present_states_of_an_entity_are_read_without_its_past(connection: Connection) -> None:
     def told(key: str, value: str, days_ago: int) -> NewEvent:
         at = NOW - timedelta(days=days_ago)
         fact = StateAsserted(
@@ -117,7 +111,7 @@ def test_the_present_states_of_an_entity_are_read_without_its_past(
     seed = told("food", "herring", 1)
     weights = [told("weight", f"{number} kg", 20 * (PAST - number)) for number in range(PAST)]
     log.append(connection, [*weights, seed])
-    fold_live(database)
+    fold_live(connection)
     connection.execute("VACUUM ANALYZE")
     question = understand("what does Rex eat?", NOW)
 
@@ -127,6 +121,6 @@ def test_the_present_states_of_an_entity_are_read_without_its_past(
         hits = await GraphChannel({seed.event_id: 1.0}).search(looking, question, scope)
         return hits, looking.rows
 
-    hits, rows = searching(database, around)
+    hits, rows = searching(connection, around)
     assert [hit.card_id for hit in hits] == [weights[-1].event_id]
     assert rows < PAST / 4

@@ -28,19 +28,15 @@ from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 
 
-def test_the_same_words_in_two_turns_are_one_card_that_names_both(
-    database: str, connection: Connection
-) -> None:
+def test_the_same_words_in_two_turns_are_one_card_that_names_both(connection: Connection) -> None:
     said = [replace(ORIGIN, turn_ids=(turn,)) for turn in ("t1", "t2")]
     log.append(connection, [apart(replace(noted("Feed the cat"), origin=origin)) for origin in said])
-    fold_live(database)
-    [card] = recall(database, "cat")["cards"]
+    fold_live(connection)
+    [card] = recall(connection, "cat")["cards"]
     assert sorted(card["turn_ids"]) == ["t1", "t2"]
 
 
-def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
-    database: str, connection: Connection
-) -> None:
+def test_an_explanation_names_the_votes_and_the_fate_of_each_card(connection: Connection) -> None:
     homes = [("Taipei", NOW - timedelta(days=90)), ("Kaohsiung", NOW - timedelta(days=1))]
     log.append(
         connection,
@@ -55,8 +51,8 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
         ]
         + [apart(noted("We live and learn"))],
     )  # fmt: skip
-    fold_live(database)
-    answer = recall(database, "where do I live?", explain=True, k=1)
+    fold_live(connection)
+    answer = recall(connection, "where do I live?", explain=True, k=1)
     explain = answer["explain"]
     assert explain["question"]["language"] == "english"
     assert explain["question"]["intent"] == "present"
@@ -71,27 +67,27 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     for card in (first, second):
         assert sum(card["contributions"].values()) == pytest.approx(card["score"], abs=1e-3)
     assert answer["cards"][0]["score"] == pytest.approx(first["score"], abs=1e-3)
-    last = recall(database, "which places did I live in last?", explain=True)["explain"]["question"]
+    last = recall(connection, "which places did I live in last?", explain=True)["explain"]["question"]
     assert last["wants"] == ["the latest of several times", "a list or a number of things"]
     [withheld] = explain["withheld"]
     assert withheld["content"] == "I live in Taipei"
     assert withheld["reason"].startswith("it is no longer true since 2026-05-07")
-    assert "explain" not in recall(database, "where do I live?")
+    assert "explain" not in recall(connection, "where do I live?")
 
 
 @pytest.mark.parametrize("name", ["tags", "fuzzy", "time"])
 def test_keys_that_meet_those_of_another_user_find_nothing_of_theirs(
-    database: str, connection: Connection, name: str
+    connection: Connection, name: str
 ) -> None:
     log.append(connection, [apart(noted("harbour 河邊散步")), apart(noted("harbour 河邊散步"), user="bob")])
-    fold_live(database)
+    fold_live(connection)
     connection.execute(
         """UPDATE cards.cards c SET term_keys = o.term_keys, pair_keys = o.pair_keys
            FROM cards.cards o WHERE c.user_id = 'bob' AND o.user_id = 'alex'"""
     )
     own = connection.execute("SELECT card_id FROM cards.cards WHERE user_id = 'alex'").fetchall()
     each = next(each for each in open_channels(Settings()) if each.name == name)
-    hits = hits_of(database, each, "harbour 河邊散步 in 2026", "alex")
+    hits = hits_of(connection, each, "harbour 河邊散步 in 2026", "alex")
     assert [(hit.card_id,) for hit in hits] == own
 
 

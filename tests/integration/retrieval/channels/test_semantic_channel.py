@@ -112,17 +112,15 @@ def test_a_saturated_process_embeds_no_question_only_if_recalls_wait_for_the_mod
         assert hits_of(turned, each, "we went to the market", "user-00001")
 
 
-def test_vectors_of_an_embedder_that_is_no_longer_live_answer_nothing(
-    database: str, connection: Connection
-) -> None:
+def test_vectors_of_an_embedder_that_is_no_longer_live_answer_nothing(connection: Connection) -> None:
     log.append(connection, [apart(noted("We planned the harbour"))])
-    fold_live(database)
-    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    fold_live(connection)
+    fold_live(connection, VectorsProjector(Embedders(HashEmbedder)))
     each = semantic.SemanticChannel(Embedders(HashEmbedder))
-    assert len(hits_of(database, each, "the harbour", "alex")) == 1
+    assert len(hits_of(connection, each, "the harbour", "alex")) == 1
     connection.execute("UPDATE vectors.spaces SET name = 'another', fingerprint = 'another'")
     with pytest.raises(ChannelDownError, match="another"):
-        hits_of(database, each, "the harbour", "alex")
+        hits_of(connection, each, "the harbour", "alex")
 
 
 def test_a_question_is_embedded_once_for_its_user(turned: str) -> None:

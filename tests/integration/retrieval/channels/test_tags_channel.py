@@ -23,7 +23,7 @@ def contents_found(database: str, connection: Connection, text: str) -> list[str
 
 @examples
 def test_a_name_finds_the_cards_that_say_it_in_the_other_language(
-    database: str, connection: Connection, question: str, found: str
+    connection: Connection, question: str, found: str
 ) -> None:
     cards = (
         "暑假要去日本看煙火",
@@ -33,8 +33,8 @@ def test_a_name_finds_the_cards_that_say_it_in_the_other_language(
         "昨天修水管",
     )
     log.append(connection, [event(noted(content)) for content in cards])
-    fold_live(database)
-    first = recall(database, question)["cards"][0]
+    fold_live(connection)
+    first = recall(connection, question)["cards"][0]
     assert first["content"] == found
     assert "tags" in first["channels"]
 
@@ -104,9 +104,9 @@ def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: 
     assert found("what was the slipper like?") == []
 
 
-def test_no_question_makes_the_look_up_of_misspelt_words_long(database: str, connection: Connection) -> None:
+def test_no_question_makes_the_look_up_of_misspelt_words_long(connection: Connection) -> None:
     log.append(connection, [apart(noted("We adopted kittens"))])
-    fold_live(database)
+    fold_live(connection)
     unknown = " ".join(f"zebra{letter}" for letter in "abcdefgh")
-    assert hits_of(database, TagsChannel(), f"adpoted {unknown}", "alex")
-    assert hits_of(database, TagsChannel(), f"{unknown} adpoted", "alex") == []
+    assert hits_of(connection, TagsChannel(), f"adpoted {unknown}", "alex")
+    assert hits_of(connection, TagsChannel(), f"{unknown} adpoted", "alex") == []

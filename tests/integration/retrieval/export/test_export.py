@@ -193,17 +193,17 @@ def test_what_was_decided_of_several_proposals_of_one_event_holds_under_another_
         assert ("thing 0", "open") in decided(ada)
 
 
-def test_a_run_of_the_curator_can_be_undone_under_another_name(database: str, connection: Connection) -> None:
-    tell(connection, database, (0, "Alex has a pet."), (30, "Alex has a dog named Rex."))
+def test_a_run_of_the_curator_can_be_undone_under_another_name(connection: Connection) -> None:
+    tell(connection, (0, "Alex has a pet."), (30, "Alex has a dog named Rex."))
     curate(connection, "ada")
     import_user(connection, list(export(connection, "ada")), "eve")
-    fold(database)
+    fold(connection)
     assert relations(connection, "eve") == {("Alex has a dog named Rex", "expands", "Alex has a pet")}
     [run] = curator.fold(curator.runs_of(connection, "eve"))
     command = Command(owner="eve", actor="user/eve", at=BEGIN)
     with connection.transaction():
         undo(UserRuns(connection, command, run), "wrong")
-    fold(database)
+    fold(connection)
     assert relations(connection, "eve") == set()
 
 

@@ -10,19 +10,19 @@ from fastapi.testclient import TestClient
 from events.access.audit import Entry, record
 from events.access.principal import Principal
 from events.platform.database import Connection
-from events.platform.settings import Settings
 from events.store import log
 from events.types.curation import CuratorRan
 from events.types.envelope import NewEvent, Payload, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from retrieval.http.read_api import create_app
+from tests.support.projectors.folding import settings_of
 
 OURS = Principal(key_id="k1")
 THEIRS = Principal(tenant="acme", key_id="k2")
 
 
 @pytest.fixture
-def client(database: str, connection: Connection) -> Iterator[TestClient]:
+def client(connection: Connection) -> Iterator[TestClient]:
     record(
         connection,
         [
@@ -32,7 +32,7 @@ def client(database: str, connection: Connection) -> Iterator[TestClient]:
             Entry(service="read", operation="recall", outcome="allowed", users=("acme\x1fada",), principal=THEIRS),
         ],
     )  # fmt: skip
-    settings = Settings(database_url=database, embed_model="hash", audit="off", auth="off")
+    settings = settings_of(connection, embed_model="hash", audit="off", auth="off")
     with TestClient(create_app(settings)) as opened:
         yield opened
 
@@ -90,9 +90,7 @@ def _extracted(user: str, **usage: Any) -> NewEvent:
     return _event(user, payload)
 
 
-def test_usage_is_summed_by_the_wanted_axes_and_within_the_tenant(
-    database: str, connection: Connection
-) -> None:
+def test_usage_is_summed_by_the_wanted_axes_and_within_the_tenant(connection: Connection) -> None:
     failed = ExtractionFailed(
         extractor="claude", model="m", prompt_version="1", turn_ids=("t",), turn_positions=(1,), reason="no",
         attempts=2, usage=Usage(calls=2, input_tokens=5, cost_usd=None),
@@ -108,7 +106,7 @@ def test_usage_is_summed_by_the_wanted_axes_and_within_the_tenant(
             _event("ada", CuratorRan(position=1, usage=Usage(calls=1, output_tokens=3, cost_usd=0.5))),
         ],
     )
-    settings = Settings(database_url=database, embed_model="hash", audit="off", auth="off")
+    settings = settings_of(connection, embed_model="hash", audit="off", auth="off")
     with TestClient(create_app(settings)) as client:
 
         def asked(**query: Any) -> list[dict[str, Any]]:

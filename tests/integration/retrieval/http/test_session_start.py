@@ -12,16 +12,14 @@ from tests.support.retrieval.channels import noted
 from tests.support.waiting import ALONE
 
 
-def test_a_session_starts_with_what_was_told_and_not_with_what_was_asked(
-    database: str, connection: Connection
-) -> None:
+def test_a_session_starts_with_what_was_told_and_not_with_what_was_asked(connection: Connection) -> None:
     told = ("The release is on Friday", "We deploy from the branch stable", "Dana reviews the parser")
     asked = ("What is the current plan for the open tasks?", "Which decisions matter for the work now?")
     at_work = replace(ORIGIN, context_layer="work")
     log.append(connection, [*map(apart, (replace(noted(text), origin=at_work) for text in asked))])
     log.append(connection, [*map(apart, map(noted, told))])
-    fold_live(database)
-    with TestClient(create_app(settings_of(database, **ALONE, hook_deadline_ms=60_000))) as client:
+    fold_live(connection)
+    with TestClient(create_app(settings_of(connection, **ALONE, hook_deadline_ms=60_000))) as client:
         answer = client.post(
             "/v1/hooks/claude-code",
             params={"user_id": "alex"},

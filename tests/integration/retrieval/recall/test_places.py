@@ -26,7 +26,7 @@ def told(answer: dict[str, Any]) -> list[str]:
 
 @examples
 def test_many_answers_of_an_assistant_do_not_crowd_out_the_users_words(
-    database: str, connection: Connection, own: str, answered: str, question: str, about_the_answer: str
+    connection: Connection, own: str, answered: str, question: str, about_the_answer: str
 ) -> None:
     assistant = replace(ORIGIN, provenance="assistant_stated")
     numbers = "零一二三四五六七八九"
@@ -38,17 +38,17 @@ def test_many_answers_of_an_assistant_do_not_crowd_out_the_users_words(
         replace(noted(text), origin=replace(assistant, turn_ids=(f"a{n}",))) for n, text in enumerate(answers)
     ]
     log.append(connection, [*map(apart, long_ago), apart(noted(own))])
-    fold_live(database)
-    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
-    answer = recall(database, question, explain=True)
+    fold_live(connection)
+    fold_live(connection, VectorsProjector(Embedders(HashEmbedder)))
+    answer = recall(connection, question, explain=True)
     assert told(answer)[0] == own
     for channel in ("tags", "semantic"):
         assert answer["cards"][0]["channels"][channel]["rank"] == 1
-    assert told(recall(database, about_the_answer))[0] in answers
+    assert told(recall(connection, about_the_answer))[0] in answers
 
 
 def test_the_words_of_a_turn_stand_beside_its_fact_although_no_channel_finds_them(
-    database: str, connection: Connection
+    connection: Connection,
 ) -> None:
     origin = replace(ORIGIN, turn_ids=("moving",))
     words = "Boxes everywhere! " + "We carried them up all day. " * 40
@@ -57,18 +57,18 @@ def test_the_words_of_a_turn_stand_beside_its_fact_although_no_channel_finds_the
         cardinality="single_value", origin=origin, effective_at=NOW,
     )  # fmt: skip
     log.append(connection, [event(replace(noted(words), origin=origin)), event(fact)])
-    fold_live(database)
-    [card] = recall(database, "where do I live?", k=1)["cards"]
+    fold_live(connection)
+    [card] = recall(connection, "where do I live?", k=1)["cards"]
     assert card["content"] == "lives in Bergen"
     [beside] = card["beside"]
     assert beside["kind"] == "event"
     assert words.startswith(beside["content"].removesuffix("…"))
     assert len(beside["content"]) <= 601
-    [alone] = recall(database, "where do I live?", k=1, kinds=["state"])["cards"]
+    [alone] = recall(connection, "where do I live?", k=1, kinds=["state"])["cards"]
     assert alone["beside"] == []
 
 
-def test_k_counts_places(database: str, connection: Connection) -> None:
+def test_k_counts_places(connection: Connection) -> None:
     origin = replace(ORIGIN, turn_ids=("harbour",))
     log.append(
         connection,
@@ -78,8 +78,8 @@ def test_k_counts_places(database: str, connection: Connection) -> None:
             apart(noted("The harbour was frozen in January")),
         ],
     )
-    fold_live(database)
-    cards = recall(database, "harbour herring", k=2)["cards"]
+    fold_live(connection)
+    cards = recall(connection, "harbour herring", k=2)["cards"]
     assert [card["content"] for card in cards] == [
         "We walked along the harbour and ate herring",
         "The harbour was frozen in January",

@@ -103,9 +103,7 @@ def test_a_statement_has_one_plan_for_all_users_unless_it_asks_for_its_own(datab
     assert pooled(database, modes) == [one, everybody, everybody, one]
 
 
-def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
-    database: str, connection: Connection
-) -> None:
+def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(connection: Connection) -> None:
     fill(connection, 6000, users=50, texts=300, heavy=0.8)
     # As on a server that serves thousands and uses generic plans.
     connection.execute("ALTER TABLE log.events ALTER user_id SET (n_distinct = 5000)")
@@ -130,7 +128,7 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
         assert found is not None
         return int(found[0])
 
-    settings = settings_of(database, **PATIENT)
+    settings = settings_of(connection, **PATIENT)
 
     async def look(pool: Pool) -> None:
         overlay = Overlay(settings, pool)
@@ -144,7 +142,7 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
     # Other sessions report their counters when they end.
     connection.execute("SELECT pg_stat_force_next_flush()")
     before = read()
-    pooled(database, look, pool_size=settings.pool_size)
+    pooled(connection, look, pool_size=settings.pool_size)
     ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     eventually(lambda: connection.execute(ended).fetchone() == (True,))
     assert read() - before < 1000
