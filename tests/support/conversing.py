@@ -20,14 +20,14 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
-from events.types.envelope import NewEvent, Payload, uuid7
+from events.types.envelope import Payload
 from ingest.api.command_routes import command_router
 from ingest.api.transactions import Transactions
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.http.card_routes import cards_router
 from retrieval.pool import open_pool
-from tests.support.projectors.folding import count, fold_live
+from tests.support.projectors.folding import count, event, fold_live
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday
 
@@ -81,11 +81,9 @@ class Memory:
         return self._say(KnowledgeLearned, fields, at, more)
 
     def say(self, payload: Payload, at: datetime = START, actor: str = "test") -> UUID:
-        event = NewEvent(
-            event_id=uuid7(), user_id=self.user, stream="s", payload=payload, occurred_at=at, actor=actor
-        )
-        log.append(self.connection, [event])
-        return event.event_id
+        said = event(payload, self.user, occurred_at=at, actor=actor)
+        log.append(self.connection, [said])
+        return said.event_id
 
     def fold(self) -> None:
         fold_live(self.database)

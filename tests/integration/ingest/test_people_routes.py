@@ -14,7 +14,7 @@ from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import CardsWithdrawn
 from projectors.generations.digest import digest_of
 from projectors.people import PeopleProjector
-from tests.support.projectors.folding import NOW, fold_live, rebuild
+from tests.support.projectors.folding import NOW, event, fold_live, rebuild
 
 USER = {"user_id": "ada"}
 SAID = (
@@ -37,14 +37,7 @@ def card(text: str, at: int, payload: type[EventNoted | StateAsserted] = EventNo
         usual |= {"occurred_at": when, "episode": True}
     else:
         usual |= {"cardinality": "single_value", "effective_at": when}
-    return NewEvent(
-        event_id=uuid7(),
-        user_id="ada",
-        stream="s",
-        payload=payload(**usual | more),
-        occurred_at=when,
-        actor="test",
-    )
+    return event(payload(**usual | more), "ada", occurred_at=when)
 
 
 def tell(database: str, *events: NewEvent, folded: bool = True) -> list[NewEvent]:
@@ -255,10 +248,7 @@ def test_withdrawn_cards_name_nobody_and_the_tables_are_those_of_a_rebuild(
     gone = CardsWithdrawn(
         event_ids=(events[0].event_id, events[3].event_id), positions=(1, 4), reason="read again"
     )
-    tell(
-        database,
-        NewEvent(event_id=uuid7(), user_id="ada", stream="s", payload=gone, occurred_at=NOW, actor="test"),
-    )
+    tell(database, event(gone, "ada"))
     assert list(ids(people(read))) == ["Noor work"]
     with connect(database, application="test people") as connection:
         live = digest_of(connection, PeopleProjector(), "people")

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
 from events.types.envelope import NewEvent, Payload
 from ingest.extraction.known_cards import KnownCards, KnownEvent, fold_known, known_card
+from tests.support.projectors.folding import event
 
 NOW = datetime(2026, 5, 8, 9, 0, tzinfo=UTC)
 
@@ -21,10 +22,8 @@ def origin(said_at: datetime, words: str = "", *, project: str = "default", zone
 
 def event_with(payload: Payload, number: int | None = None) -> NewEvent:
     """Returns an event of ana's. ``number`` makes its id."""
-    return NewEvent(
-        event_id=uuid4() if number is None else UUID(int=number), user_id="ana", stream="extraction/default/s",
-        payload=payload, occurred_at=NOW, actor="test",
-    )  # fmt: skip
+    made = uuid4() if number is None else UUID(int=number)
+    return event(payload, "ana", event_id=made, stream="extraction/default/s", occurred_at=NOW)
 
 
 def stated(key: str, value: str, number: int | None = None, **more: Any) -> NewEvent:

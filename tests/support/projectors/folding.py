@@ -82,10 +82,10 @@ def rebuild(database: Place, projector: Projector | None = None, **options: Any)
     return Rebuild(settings_of(database), projector or CardsProjector(), **{"workers": 1} | options).run()
 
 
-def event(payload: Payload, user: str = "alex") -> NewEvent:
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
+def event(payload: Payload, user: str = "alex", **envelope: Any) -> NewEvent:
+    """An event of a user. ``envelope`` changes its other fields."""
+    usual: dict[str, Any] = {"event_id": uuid7(), "stream": "s", "occurred_at": NOW, "actor": "test"}
+    return NewEvent(user_id=user, payload=payload, **usual | envelope)
 
 
 def apart(payload: EventNoted | StateAsserted | KnowledgeLearned, user: str = "alex") -> NewEvent:

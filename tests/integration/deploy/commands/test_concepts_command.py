@@ -1,7 +1,6 @@
 """``cardlog concepts`` lists the concept keys, and the names in the log that look like one key."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
@@ -9,12 +8,10 @@ from deploy.command import main
 from events.language.concepts import all_concepts
 from events.platform.database import Connection
 from events.store import log
-from events.types.cards import CardOrigin, StateAsserted
-from events.types.envelope import NewEvent, uuid7
+from events.types.cards import StateAsserted
+from events.types.envelope import NewEvent
 from projectors.cards.projector import CardsProjector
-from tests.support.projectors.folding import fold_live
-
-NOW = datetime(2026, 5, 8, tzinfo=UTC)
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 
 
 @pytest.fixture(autouse=True)
@@ -24,15 +21,11 @@ def environment(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fact(user: str, key: str) -> NewEvent:
-    origin = CardOrigin(
-        project_id="p", session_id="s", turn_ids=("t",), said_at=NOW, source_span=None,
-        provenance="user_stated",
-    )  # fmt: skip
     payload = StateAsserted(
         content="x", entity="user", concept_key=key, value="x", cardinality="multi_value", tags=(),
-        origin=origin, effective_at=NOW,
+        origin=ORIGIN, effective_at=NOW,
     )  # fmt: skip
-    return NewEvent(event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="t")
+    return event(payload, user)
 
 
 def test_similar_keys_of_one_user_are_listed_with_their_uses(

@@ -19,7 +19,7 @@ from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
-from events.types.envelope import NewEvent, Payload, uuid7
+from events.types.envelope import Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived
 from events.types.references import ReferenceName, ReferenceProposed
@@ -34,7 +34,7 @@ from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import Memory, day
 from tests.support.databases import copied
-from tests.support.projectors.folding import fold_live
+from tests.support.projectors.folding import event, fold_live
 from tests.support.waiting import PATIENT
 
 
@@ -70,11 +70,9 @@ class Services:
 
     def append(self, payload: Payload, stream: str) -> str:
         """Appends an event of the curator about ada. Returns its id."""
-        event = NewEvent(
-            event_id=uuid7(), user_id="ada", stream=stream, payload=payload, occurred_at=day(9), actor=ACTOR
-        )
-        log.append(self.connection, [event])
-        return str(event.event_id)
+        made = event(payload, "ada", stream=stream, occurred_at=day(9), actor=ACTOR)
+        log.append(self.connection, [made])
+        return str(made.event_id)
 
 
 def _asked_for(item: str) -> ReferenceProposed:

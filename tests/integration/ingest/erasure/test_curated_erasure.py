@@ -5,7 +5,6 @@ from events.curator import fold as runs_in
 from events.platform.database import Connection
 from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
-from events.types.envelope import NewEvent, uuid7
 from events.types.threads import ThreadOpened
 from ingest.api.curator_routes import UserRuns, undo
 from ingest.curator.runner import curate, memory_of
@@ -13,6 +12,7 @@ from ingest.decider import Command
 from tests.support.conversing import day
 from tests.support.ingest.curating import fold, tell
 from tests.support.ingest.memories import Memory
+from tests.support.projectors.folding import event
 
 TOLD = (
     (0, "Alex has a pet."),
@@ -42,14 +42,7 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
     run = curate(connection, "ada").events[0].event_id
     entries = tuple(asked_entry(each.evidence[0], each.evidence[1], each.digest) for each in (erased, kept))
     asked = CuratorRan(position=1, asked=(*entries, "no pair of cards"), model="m")
-    log.append(
-        connection,
-        [
-            NewEvent(
-                event_id=uuid7(), user_id="ada", stream=STREAM, payload=asked, occurred_at=day(9), actor=ACTOR
-            )
-        ],
-    )
+    log.append(connection, [event(asked, "ada", stream=STREAM, occurred_at=day(9), actor=ACTOR)])
     with connection.transaction():
         undo(UserRuns(connection, Command(owner="ada", actor="user/ada", at=day(0)), run), "wrong")
     fold(connection)

@@ -45,6 +45,7 @@ from projectors.generations.generations import ensure_live
 from projectors.references import ReferencesProjector
 from projectors.registry import projectors
 from tests.support.ingest.memories import SAID_AT, Memory
+from tests.support.projectors import folding
 from tests.support.projectors.folding import ORIGIN
 
 PERSON = "Quillwortine"
@@ -88,15 +89,7 @@ ALL = sorted((cls for cls in codec._BY_CLASS if cls is not SubjectErased), key=l
 
 
 def event(payload: Any, stream: str = "test", **more: Any) -> NewEvent:
-    return NewEvent(
-        event_id=uuid7(),
-        user_id="ada",
-        stream=stream,
-        payload=payload,
-        occurred_at=SAID_AT,
-        actor="test",
-        **more,
-    )
+    return folding.event(payload, "ada", **{"stream": stream, "occurred_at": SAID_AT} | more)
 
 
 def test_a_name_in_any_words_of_any_event_goes(memory: Memory, connection: Connection) -> None:
@@ -373,17 +366,7 @@ def test_an_insight_goes_with_its_source_and_its_retraction_stays(ada: Ada) -> N
     derived = InsightDerived(
         content="climbs", kind="pattern", theme="climb", project_id="default", sources=(card,), reason="often"
     )
-    [first, second] = (
-        NewEvent(
-            event_id=uuid7(),
-            user_id="ada",
-            stream=INSIGHTS,
-            payload=derived,
-            occurred_at=SAID_AT,
-            actor="curator",
-        )
-        for _ in range(2)
-    )
+    first, second = (event(derived, INSIGHTS, actor="curator") for _ in range(2))
     refused = InsightRetracted(
         insight_id=first.event_id, digest="0a", sources=(card,), reason=f"{PERSON} said so"
     )

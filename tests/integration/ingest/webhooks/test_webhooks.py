@@ -14,7 +14,6 @@ from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.store import log
-from events.types.envelope import NewEvent, uuid7
 from events.types.tenancy import storage_id
 from events.types.turns import TurnRecorded
 from events.types.webhooks import STREAM, WebhookAdded
@@ -74,10 +73,7 @@ class Hooked:
 
     def hook(self, owner: str, url: str) -> None:
         payload = WebhookAdded(url=url, secret=new_secret(), types=("EventNoted",))
-        added = NewEvent(
-            event_id=uuid7(), user_id=owner, stream=STREAM, payload=payload, occurred_at=NOW, actor="test"
-        )
-        log.append(self.connection, [added])
+        log.append(self.connection, [event(payload, owner, stream=STREAM)])
 
     def shown(self) -> list[Any]:
         found: list[Any] = self.http.get("/v1/webhooks", params={"user_id": "ada"}).json()["webhooks"]

@@ -14,13 +14,14 @@ from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import CheckpointMovedError, Claim, LogHoleError, read_claimed
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
-from events.types.envelope import Event, NewEvent, partition_of
+from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import TableDigest, digest_of
 from projectors.generations.generations import ensure_live, use_schema
 from projectors.runner import Runner
 from tests.bench.support.history import fill
+from tests.support.projectors import folding
 from tests.support.projectors.folding import count, fold_live, noted, rebuild, tamper
 from tests.support.projectors.histories import cut, history, shuffled
 from tests.support.projectors.statements import event
@@ -144,13 +145,10 @@ def put(connection: Connection, events: Sequence[Event], user: str) -> list[tupl
     appended = log.append(
         connection,
         [
-            NewEvent(
-                event_id=one.event_id, user_id=user, stream="s", payload=one.payload, occurred_at=one.occurred_at,
-                actor="test",
-            )
+            folding.event(one.payload, user, event_id=one.event_id, occurred_at=one.occurred_at)
             for one in events
         ],
-    )  # fmt: skip
+    )
     return [(one.event_id, place.position) for one, place in zip(events, appended, strict=True)]
 
 

@@ -12,10 +12,10 @@ from events.access.principal import Principal
 from events.platform.database import Connection
 from events.store import log
 from events.types.curation import CuratorRan
-from events.types.envelope import NewEvent, Payload, uuid7
+from events.types.envelope import NewEvent, Payload
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import settings_of
+from tests.support.projectors.folding import event, settings_of
 
 OURS = Principal(key_id="k1")
 THEIRS = Principal(tenant="acme", key_id="k2")
@@ -76,10 +76,7 @@ def test_an_invalid_filter_is_named(client: TestClient, query: dict[str, Any], f
 
 
 def _event(user: str, payload: Payload) -> NewEvent:
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream=f"extraction/{user}", payload=payload,
-        occurred_at=datetime.now(UTC), actor="test",
-    )  # fmt: skip
+    return event(payload, user, stream=f"extraction/{user}", occurred_at=datetime.now(UTC))
 
 
 def _extracted(user: str, **usage: Any) -> NewEvent:

@@ -11,9 +11,10 @@ from redis import Redis
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.envelope import partition_of
 from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
 from retrieval.recall import unprojected_tail
+from tests.support.projectors import folding
 from tests.support.retrieval.overlay import STAGES, Memory, crowd, overlay_warnings, pending
 from tests.support.tables import rows, texts
 from tests.support.waiting import ALONE
@@ -199,14 +200,8 @@ def test_turns_extracted_above_the_checkpoint_are_not_extracted_again(memory: Me
             turn_positions=(turn.position,), usage=Usage(), cards=0,
         )  # fmt: skip
         log.append(
-            connection,
-            [
-                NewEvent(
-                    event_id=uuid7(), user_id="ann", stream="x", payload=read, occurred_at=turn.occurred_at,
-                    actor="extractor/model",
-                )
-            ],
-        )  # fmt: skip
+            connection, [folding.event(read, "ann", occurred_at=turn.occurred_at, actor="extractor/model")]
+        )
     assert memory.ask("where do I live?")["cards"] == []
 
 
@@ -220,11 +215,7 @@ def test_what_was_withdrawn_a_moment_ago_does_not_answer(memory: Memory) -> None
         taken = CardsWithdrawn(
             event_ids=(said[1].event_id,), positions=(said[1].position,), reason="read again"
         )
-        new = NewEvent(
-            event_id=uuid7(), user_id="ann", stream="x", payload=taken, occurred_at=datetime.now(UTC),
-            actor="test",
-        )  # fmt: skip
-        log.append(connection, [new])
+        log.append(connection, [folding.event(taken, "ann", occurred_at=datetime.now(UTC))])
     assert memory.values("where do I live?") == [("Taipei", False)]
 
 
