@@ -127,6 +127,11 @@ class Memory:
         return self.say(kind(**(fields | more), origin=origin), at)
 
 
+def link(from_card: object, to_card: object, predicate: str, reason: str) -> dict[str, Any]:
+    """The body of a relation."""
+    return {"from_card": str(from_card), "to_card": str(to_card), "predicate": predicate, "reason": reason}
+
+
 def refused(memory: Memory, path: str, answers: int, field: str, **body: Any) -> dict[str, Any]:
     """Returns the problem that a command is answered with. The command appends nothing."""
     before = count(memory.connection, "log.events")

@@ -9,7 +9,7 @@ from events.types.relations import CardsConnected
 from ingest.api.transactions import commanding
 from retrieval.export.export import export
 from retrieval.export.user_import import import_user
-from tests.support.conversing import Memory, day, refused
+from tests.support.conversing import Memory, day, link, refused
 from tests.support.projectors.folding import count
 
 # --- relations
@@ -18,12 +18,7 @@ from tests.support.projectors.folding import count
 def test_a_relation_is_appended_once_however_often_it_is_sent(memory: Memory) -> None:
     old, new = memory.event("Alex has a pet", day(0)), memory.event("Alex has a dog", day(9))
     memory.fold()
-    body: dict[str, Any] = {
-        "from_card": str(new),
-        "to_card": str(old),
-        "predicate": "expands",
-        "reason": "a dog is a pet",
-    }
+    body = link(new, old, "expands", "a dog is a pet")
     first = memory.post("relations", **body)
     again = memory.post("relations", **body)
     assert (first["duplicate"], again["duplicate"]) == (False, True)
@@ -36,12 +31,7 @@ def test_a_relation_that_cannot_be_is_refused(memory: Memory) -> None:
     old, new = memory.event("a pet", day(0)), memory.event("a dog", day(9))
     others = memory.of("eve").event("a cat", day(1))
     memory.fold()
-    body: dict[str, Any] = {
-        "from_card": str(new),
-        "to_card": str(old),
-        "predicate": "expands",
-        "reason": "so",
-    }
+    body = link(new, old, "expands", "so")
     refused(memory, "relations", 404, "to_card", **{**body, "to_card": str(others)})
     refused(memory, "relations", 404, "from_card", **{**body, "from_card": str(uuid4())})
     refused(memory, "relations", 422, "to_card", **{**body, "to_card": str(new)})
@@ -60,9 +50,7 @@ def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
     cards = [str(memory.event(f"note {n}", day(n))) for n in range(3)]
     memory.fold()
     for newer, older, predicate in ((1, 0, "update"), (2, 1, "state_change")):
-        memory.post(
-            "relations", from_card=cards[newer], to_card=cards[older], predicate=predicate, reason="newer"
-        )
+        memory.post("relations", **link(cards[newer], cards[older], predicate, "newer"))
     memory.fold()
     back: dict[str, Any] = {"from_card": cards[0], "to_card": cards[2], "reason": "back"}
     refused(memory, "relations", 409, "predicate", **back, predicate="update")
@@ -77,9 +65,7 @@ def test_only_a_retraction_changes_a_card(memory: Memory) -> None:
     memory.fold()
     before = memory.connection.execute("SELECT c::text FROM cards.cards c ORDER BY 1").fetchall()
     for predicate in ("update", "expands", "qualifies", "parent_of", "related_to", "affects_state"):
-        memory.post(
-            "relations", from_card=str(cards[1]), to_card=str(cards[0]), predicate=predicate, reason="so"
-        )
+        memory.post("relations", **link(cards[1], cards[0], predicate, "so"))
     memory.fold()
     assert memory.connection.execute("SELECT c::text FROM cards.cards c ORDER BY 1").fetchall() == before
     assert count(memory.connection, "cards.relations WHERE NOT implied") == 6
@@ -125,13 +111,13 @@ def test_a_retraction_holds_until_it_is_withdrawn_and_what_is_said_again_holds_a
 def test_relations_that_contradict_each_other_are_refused(memory: Memory, held: str, contrary: str) -> None:
     old, new = memory.event("Alex has a pet", day(0)), memory.event("Alex has a dog", day(9))
     memory.fold()
-    holds = memory.post("relations", from_card=str(new), to_card=str(old), predicate=held, reason="so")
+    holds = memory.post("relations", **link(new, old, held, "so"))
     for from_card, to_card in ((new, old), (old, new)):
         body = {"from_card": str(from_card), "to_card": str(to_card), "reason": "so"}
         problem = refused(memory, "relations", 409, "predicate", predicate=contrary, **body)
         assert problem["relation_id"] == holds["event_id"]
     memory.post(f"relations/{holds['event_id']}/withdraw", reason="no")
-    memory.post("relations", from_card=str(new), to_card=str(old), predicate=contrary, reason="so")
+    memory.post("relations", **link(new, old, contrary, "so"))
 
 
 def test_a_relation_that_an_extractor_made_is_withdrawn(memory: Memory) -> None:
@@ -148,7 +134,7 @@ def test_a_relation_that_an_extractor_made_is_withdrawn(memory: Memory) -> None:
 def test_a_withdrawal_of_nothing_is_refused(memory: Memory) -> None:
     old, new = memory.event("a pet", day(0)), memory.event("a dog", day(9))
     memory.fold()
-    made = memory.post("relations", from_card=str(new), to_card=str(old), predicate="expands", reason="so")
+    made = memory.post("relations", **link(new, old, "expands", "so"))
     refused(memory, f"relations/{uuid4()}/withdraw", 404, "relation_id", reason="so")
     refused(memory.of("eve"), f"relations/{made['event_id']}/withdraw", 404, "relation_id", reason="so")
     refused(memory, f"relations/{old}/withdraw", 404, "relation_id", reason="so")
@@ -159,21 +145,11 @@ def test_the_guards_of_relations_hold_for_a_user_who_was_imported_under_another_
     said = ("I lent Paolo a ladder", "Paolo borrowed my ladder", "I sold the ladder")
     lent, borrowed, sold = (str(memory.event(words, day(number))) for number, words in enumerate(said))
     memory.fold()
-    same: dict[str, Any] = {
-        "from_card": borrowed,
-        "to_card": lent,
-        "predicate": "same_as",
-        "reason": "one loan",
-    }
-    sale: dict[str, Any] = {
-        "from_card": lent,
-        "to_card": sold,
-        "predicate": "retracts",
-        "reason": "it was lent",
-    }
+    same = link(borrowed, lent, "same_as", "one loan")
+    sale = link(lent, sold, "retracts", "it was lent")
     for each in (same, sale):
         memory.post("relations", **each)
-    detail = memory.post("relations", from_card=sold, to_card=borrowed, predicate="expands", reason="so")
+    detail = memory.post("relations", **link(sold, borrowed, "expands", "so"))
     memory.post(f"relations/{detail['event_id']}/withdraw", reason="no")
     import_user(memory.connection, list(export(memory.connection, memory.user)), "alex2")
     memory.fold()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from tests.support.conversing import Memory, day, refused
+from tests.support.conversing import Memory, day, link, refused
 from tests.support.projectors.folding import rebuild
 from tests.support.tables import examples
 
@@ -215,12 +215,7 @@ def test_an_agent_takes_back_what_agents_inferred_and_nothing_that_the_user_stat
     for what, body in (("correct", {"value": "Milan"}), ("retract", {})):
         problem = refused(memory, f"cards/{rome}/{what}", 403, "card_id", agent_id="curator", **body)
         assert problem["title"] == "Stated by the user"
-    ends: dict[str, Any] = {
-        "from_card": str(job),
-        "to_card": str(rome),
-        "predicate": "retracts",
-        "reason": "a guess",
-    }
+    ends = link(job, rome, "retracts", "a guess")
     problem = refused(memory, "relations", 403, "to_card", agent_id="curator", **ends)
     assert problem["title"] == "Stated by the user"
     edge = memory.post("relations", **ends)
