@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 
@@ -20,6 +21,16 @@ STATE = StateAsserted(
 
 
 EVENT = EventNoted(content="Moved", entity="user", tags=(), origin=ORIGIN, occurred_at=NOW)
+
+
+READING = TurnsExtracted(
+    extractor="x", model=None, prompt_version="1", turn_ids=("t",), turn_positions=(1,), usage=Usage(), cards=0
+)  # fmt: skip
+
+
+FAILED = ExtractionFailed(
+    extractor="x", model=None, prompt_version="1", turn_ids=("t",), turn_positions=(1,), reason="r", attempts=1
+)  # fmt: skip
 
 
 KNOWLEDGE = KnowledgeLearned(content="c", title="JWT", definition="d", tags=(), origin=ORIGIN)

@@ -24,13 +24,13 @@ from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Processor
 from events.types.envelope import partition_of, uuid7
-from events.types.extraction import ExtractionFailed
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.recording.intake import Overviews
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
 from tests.support.databases import execute, name_of, url_of
+from tests.support.events.payloads import FAILED
 from tests.support.events.turns import turn
 from tests.support.overviews import overview
 from tests.support.projectors.folding import settings_of
@@ -169,10 +169,7 @@ def test_the_age_of_an_event_that_is_missing_is_unknown(connection: Connection) 
 def test_parked_events_and_given_up_turns_are_counted(connection: Connection) -> None:
     generation = ensure_live(connection, CardsProjector(supersede=True))
     EXTRACTOR.open(connection)
-    failed = ExtractionFailed(
-        extractor="x", model=None, prompt_version="1", turn_ids=("t",), turn_positions=(1,), reason="no", attempts=1
-    )  # fmt: skip
-    log.append(connection, [turn("u1", "one"), replace(turn("u1", "two"), payload=failed)])
+    log.append(connection, [turn("u1", "one"), replace(turn("u1", "two"), payload=FAILED)])
     connection.execute(
         "INSERT INTO log.parked (processor, generation, partition, user_id, position, event_id, reason, attempts) "
         "VALUES ('cards', %s, %s, 'u1', 1, %s, 'no room', 1)",

@@ -1,6 +1,7 @@
 """What an operator reads of requests and of usage."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,8 +14,9 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.curation import CuratorRan
 from events.types.envelope import NewEvent, Payload
-from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from events.types.extraction import Usage
 from retrieval.http.read_api import create_app
+from tests.support.events.payloads import FAILED, READING
 from tests.support.projectors.folding import event, settings_of
 
 OURS = Principal(key_id="k1")
@@ -80,18 +82,13 @@ def _event(user: str, payload: Payload) -> NewEvent:
 
 
 def _extracted(user: str, **usage: Any) -> NewEvent:
-    payload = TurnsExtracted(
-        extractor="claude", model="m", prompt_version="1", turn_ids=("t",), turn_positions=(1,),
-        usage=Usage(**usage), cards=0,
-    )  # fmt: skip
-    return _event(user, payload)
+    return _event(user, replace(READING, extractor="claude", model="m", usage=Usage(**usage)))
 
 
 def test_usage_is_summed_by_the_wanted_axes_and_within_the_tenant(connection: Connection) -> None:
-    failed = ExtractionFailed(
-        extractor="claude", model="m", prompt_version="1", turn_ids=("t",), turn_positions=(1,), reason="no",
-        attempts=2, usage=Usage(calls=2, input_tokens=5, cost_usd=None),
-    )  # fmt: skip
+    failed = replace(
+        FAILED, extractor="claude", model="m", attempts=2, usage=Usage(calls=2, input_tokens=5, cost_usd=None)
+    )
     log.append(
         connection,
         [

@@ -12,8 +12,9 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import partition_of
-from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
+from events.types.extraction import CardsWithdrawn
 from retrieval.recall import unprojected_tail
+from tests.support.events.payloads import READING
 from tests.support.projectors import folding
 from tests.support.retrieval.overlay import STAGES, Memory, crowd, overlay_warnings, pending
 from tests.support.tables import rows, texts
@@ -195,10 +196,7 @@ def test_turns_extracted_above_the_checkpoint_are_not_extracted_again(memory: Me
     assert memory.values("where do I live?") == [("Taipei", True)]
     with connect(memory.settings.database_url, application="test") as connection:
         [turn] = [event for event in log.read(connection, partition_of("ann")) if event.user_id == "ann"]
-        read = TurnsExtracted(
-            extractor="model", model="m", prompt_version="p", turn_ids=(turn.payload.turn_id,),
-            turn_positions=(turn.position,), usage=Usage(), cards=0,
-        )  # fmt: skip
+        read = replace(READING, turn_ids=(turn.payload.turn_id,), turn_positions=(turn.position,))
         log.append(
             connection, [folding.event(read, "ann", occurred_at=turn.occurred_at, actor="extractor/model")]
         )

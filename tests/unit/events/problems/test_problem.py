@@ -1,6 +1,7 @@
 """The problems of a user are the same in whatever order the events about them arrived."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from events.types.cards import CardOrigin
 from events.types.envelope import Event, Payload
 from events.types.extraction import CardsWithdrawn
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened, ProblemPrioritized
+from tests.support.events.payloads import ORIGIN
 from tests.support.events.turns import stored
 
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -22,14 +24,7 @@ def day(number: int) -> datetime:
 
 
 def origin(number: int) -> CardOrigin:
-    return CardOrigin(
-        project_id="default",
-        session_id="default",
-        turn_ids=(f"t{number}",),
-        said_at=day(number),
-        source_span=None,
-        provenance="user_stated",
-    )
+    return replace(ORIGIN, turn_ids=(f"t{number}",), said_at=day(number))
 
 
 def opened(number: int, description: str = "morning sugars") -> tuple[int, Payload]:

@@ -9,28 +9,10 @@ import pytest
 from events.store.bounds import check, fault_of
 from events.types.cards import Utterance
 from events.types.codec import PayloadError
-from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from events.types.extraction import Usage
 from events.types.naming import KnowledgeMerged, TagAliased
-from tests.support.events.payloads import EVENT, KNOWLEDGE, ORIGIN, STATE
+from tests.support.events.payloads import EVENT, FAILED, KNOWLEDGE, ORIGIN, READING, STATE
 
-READING = TurnsExtracted(
-    extractor="x",
-    model=None,
-    prompt_version="1",
-    turn_ids=("t",),
-    turn_positions=(1,),
-    usage=Usage(),
-    cards=0,
-)
-FAILED = ExtractionFailed(
-    extractor="x",
-    model=None,
-    prompt_version="1",
-    turn_ids=("t",),
-    turn_positions=(1,),
-    reason="r",
-    attempts=1,
-)
 FAR = datetime(9999, 12, 31, 23, tzinfo=timezone(-timedelta(hours=5)))
 
 

@@ -15,6 +15,7 @@ from events.types.turn_contract import MAX_NAME_BYTES, part_of_key, session_of, 
 from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import extraction_stream, stream_of
 from projectors.cards.statement import statements_of
+from tests.support.events.payloads import ORIGIN
 from tests.support.events.turns import recorded, stored
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
@@ -30,14 +31,7 @@ def turn(project: str, session: str) -> TurnRecorded:
 
 
 def origin(project: str) -> CardOrigin:
-    return CardOrigin(
-        project_id=project,
-        session_id="s",
-        turn_ids=("t",),
-        said_at=NOW,
-        source_span=None,
-        provenance="user_stated",
-    )
+    return replace(ORIGIN, project_id=project)
 
 
 def state(project: str, entity: str, key: str, value: str) -> Event:

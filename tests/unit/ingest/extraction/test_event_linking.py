@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from events.language import timex
 from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
-from events.types.extraction import TurnsExtracted, Usage
 from ingest.extraction.event_linking import linked, relinked, target_of
 from ingest.extraction.known_cards import NOTHING
+from tests.support.events.payloads import READING
 from tests.support.ingest.known import candidates, event_with, known_of, planned, stated
 from tests.support.tables import examples
 
@@ -236,17 +236,7 @@ def test_the_end_of_something_gets_its_one_owner_and_is_left_out_without_one() -
     assert ended.payload.entity == "Olof"
     [_, ended] = linked([mine, died("Fennel")], NOTHING)
     assert ended.payload.entity == "user"
-    leader = event_with(
-        TurnsExtracted(
-            extractor="rules",
-            model=None,
-            prompt_version="1",
-            turn_ids=(),
-            turn_positions=(),
-            usage=Usage(),
-            cards=1,
-        )
-    )
+    leader = event_with(replace(READING, turn_ids=(), turn_positions=(), cards=1))
     unknown = replace(died("Fennel"), causation_id=leader.event_id)
     for known in (NOTHING, known_of(olof, mine), known_of(stated("sibling", "Fennel"))):
         [left] = linked([leader, unknown], known)

@@ -12,7 +12,7 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
-from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
+from events.types.extraction import CardsWithdrawn, TurnsExtracted
 from events.types.problems import ProblemClosed, ProblemOpened
 from events.types.relations import CardsConnected
 from events.types.threads import STREAM, ThreadOpened
@@ -23,6 +23,7 @@ from ingest.extraction.known_cards import KnownCards
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.workers.reextraction import Reextraction, ReextractionFilter, past_extractions
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from tests.support.events.payloads import READING
 from tests.support.events.turns import neighbours
 from tests.support.ingest.claude import event, said, state
 from tests.support.ingest.known import NOW, event_with, origin, planned, stated
@@ -287,15 +288,7 @@ def status_of(event: Event) -> str | None:
 
 
 def test_usage_of_a_memory_does_not_depend_on_who_asked_before(connection: Connection) -> None:
-    leader = TurnsExtracted(
-        extractor="x",
-        model=None,
-        prompt_version="x",
-        turn_ids=("1",),
-        turn_positions=(7,),
-        usage=Usage(),
-        cards=1,
-    )
+    leader = replace(READING, turn_ids=("1",), turn_positions=(7,), cards=1)
     cause = replace(stated("pet", "x"), event_id=uuid7(), payload=leader)
     card = replace(stated("pet", "Rex", 1), causation_id=cause.event_id)
     log.append(connection, [cause, card])
