@@ -1,4 +1,4 @@
-"""Two people of one name have two chains of facts, and the chains follow who is whom."""
+"""Chains of the people of a memory, and cards whose mode somebody gave."""
 
 import random
 from dataclasses import replace
@@ -15,10 +15,11 @@ from events.store import log
 from events.types.cards import StateAsserted
 from events.types.envelope import NewEvent
 from events.types.extraction import CardsWithdrawn
+from events.types.modes import CardReclassified
 from events.types.people import PersonAliased, PersonNoted, PersonsDistinct, PersonsMerged, PersonsSplit
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
-from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live, noted, rebuild
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live, moved, noted, rebuild
 
 USER = "alex"
 _days = count(0, 31)  # no third change within 30 days, which would wait for a verdict
@@ -163,3 +164,34 @@ def test_chains_are_those_of_a_rebuild_whatever_was_told(connection: Connection,
     assert live["ties"].rows + live["person_events"].rows > 0
     rebuild(connection)
     assert digest_of(connection, CardsProjector(), "cards") == live
+
+
+def reclassified(card: NewEvent, kind: str, mode: str) -> NewEvent:
+    payload = CardReclassified(card_id=card.event_id, kind=kind, positions=(1,), mode=mode, by="ann")  # type: ignore[arg-type]
+    return event(payload)
+
+
+def modes(connection: Connection) -> set[tuple[str, str | None, bool]]:
+    """The cards with their modes. True: the card is true now."""
+    return set(connection.execute("SELECT content, mode, superseded_at IS NULL FROM cards.cards").fetchall())
+
+
+def test_cards_keep_the_mode_that_somebody_gave_them(connection: Connection) -> None:
+    lisbon, porto, walk = moved("Lisbon", 3), moved("Porto", 5), noted("Ada walked")
+    log.append(connection, [lisbon, walk])
+    fold_live(connection)
+    log.append(connection, [reclassified(lisbon, "state", "journal"), reclassified(walk, "event", "code")])
+    fold_live(connection)
+    assert modes(connection) == {("I live in Lisbon", "journal", True), ("Ada walked", "code", True)}
+    again = replace(moved("Lisbon", 4), dedupe_key="again")
+    log.append(connection, [porto, again, reclassified(walk, "event", "journal")])
+    fold_live(connection, batch=1)
+    live = modes(connection)
+    assert live == {
+        ("I live in Lisbon", "journal", True),
+        ("I live in Lisbon", None, False),
+        ("I live in Porto", None, True),
+        ("Ada walked", "journal", True),
+    }
+    assert rebuild(connection, verify=True).equal
+    assert modes(connection) == live

@@ -1,4 +1,4 @@
-"""Every question gets an answer or a problem that names the field. No question gets a 500 or another user's card."""
+"""Questions of every form, about nothing in particular, and at the start of a session."""
 
 import json
 import re
@@ -11,14 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from retrieval.http.read_api import create_app
+from tests.support.conversing import Memory, day
 from tests.support.databases import copied
 from tests.support.hostile import breaking
-from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
+from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live, settings_of
+from tests.support.retrieval.channels import noted
 from tests.support.waiting import ALONE
 
 _ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too
@@ -172,3 +174,93 @@ def test_a_refusal_names_the_field_and_what_is_meant(
 def without_now(problem: dict[str, Any]) -> dict[str, Any]:
     """Returns a problem without the second in which it was told."""
     return {name: re.sub(r"up to now, \S+", "", f"{told}") for name, told in problem.items()}
+
+
+QUESTIONS = ("What do you know about me?", "tell me about myself", "你知道我什麼", "说说你对我的了解")
+
+
+@pytest.fixture
+def asking(database: str, memory: Memory) -> Iterator[Any]:
+    memory.state("residence", "Porto", day(0), context_layer="personal")
+    memory.state("residence", "Lisbon", day(1), context_layer="personal", announced=True)
+    memory.state("employer", "Acme", day(2), context_layer="work")
+    memory.state("team", "Blue", day(2), context_layer="work", turn_ids=("t-work-2",))
+    memory.state("club", "chess club", day(3), context_layer="social", cardinality="multi_value")
+    memory.state("name", "Alex", day(4))
+    memory.state("residence", "Oslo", day(5), entity="Mei", context_layer="personal")
+    for number in range(8):
+        memory.state("hobby", f"hobby {number}", day(6), cardinality="multi_value", context_layer="personal")
+        memory.event(f"I know what you know about me, number {number}", day(7), importance=9)
+    memory.fold()
+    settings = replace(Settings(), database_url=database, **ALONE)
+    with TestClient(create_app(settings)) as client:
+
+        def asked(query: str, route: str = "recall", **more: Any) -> Any:
+            answer = client.post(f"/v1/{route}", json={"user_id": memory.user, "query": query, **more})
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+        yield asked
+
+
+def contents(answer: Any) -> list[str]:
+    return [card["content"] for card in answer["cards"]]
+
+
+def test_the_most_important_current_states_of_every_layer_answer(asking: Any) -> None:
+    for query in QUESTIONS:
+        found = asking(query)["cards"]
+        assert [card["kind"] for card in found] == ["state"] * 5
+        assert {card["context_layer"] for card in found[:4]} == {"personal", "work", "social", None}
+        assert {card["content"] for card in found[:4]} == {
+            "residence is Lisbon", "employer is Acme", "club is chess club", "name is Alex",
+        }  # fmt: skip
+        assert contents(asking(query)) == [card["content"] for card in found]
+    # What no longer holds is absent, and facts about others come behind. What happened fills the places that are left.
+    found = contents(asking(QUESTIONS[0], k=200))
+    assert "residence is Porto" not in found
+    assert found.index("residence is Oslo") > found.index("residence is Lisbon")
+    assert all(content.startswith("I know") for content in found[-8:])
+    assert len(found) == len(set(found)) == 22
+    # A question with a topic is an ordinary question.
+    assert contents(asking("What do you know about Mei?"))[0] == "residence is Oslo"
+    # The past is told as it was.
+    assert contents(asking(QUESTIONS[0], as_of=day(0).isoformat())) == ["residence is Porto"]
+
+
+def test_what_newer_words_ended_says_so_and_comes_behind(memory: Memory, asking: Any) -> None:
+    memory.event("I quit my job at Acme", day(8), episode=True, turn_ids=("t-quit",))
+    memory.fold()
+    facts = asking(QUESTIONS[0], k=14)["cards"]
+    assert [each["content"] for each in facts if "perhaps_no_longer" in each] == ["employer is Acme"]
+    assert facts[-1]["content"] == "employer is Acme"
+
+
+def test_kinds_k_layers_and_the_budget_decide_how_many(asking: Any) -> None:
+    assert len(contents(asking(QUESTIONS[0], k=2))) == 2
+    assert all(card["kind"] == "event" for card in asking(QUESTIONS[0], kinds=["event"])["cards"])
+    only = asking(QUESTIONS[0], only_layers=["work"])["cards"]
+    assert {card["content"] for card in only} == {"employer is Acme", "team is Blue"}
+    assert contents(asking(QUESTIONS[0], context_layer="social"))[0] == "club is chess club"
+    prompt = asking(QUESTIONS[0], "context", k=50)
+    short = asking(QUESTIONS[0], "context", k=50, token_budget=500)
+    assert "residence is Lisbon" in prompt["text"]
+    assert len(short["text"]) < len(prompt["text"])
+    assert short["left_out"]
+
+
+def test_a_session_starts_with_what_was_told_and_not_with_what_was_asked(connection: Connection) -> None:
+    told = ("The release is on Friday", "We deploy from the branch stable", "Dana reviews the parser")
+    asked = ("What is the current plan for the open tasks?", "Which decisions matter for the work now?")
+    at_work = replace(ORIGIN, context_layer="work")
+    log.append(connection, [*map(apart, (replace(noted(text), origin=at_work) for text in asked))])
+    log.append(connection, [*map(apart, map(noted, told))])
+    fold_live(connection)
+    with TestClient(create_app(settings_of(connection, **ALONE, hook_deadline_ms=60_000))) as client:
+        answer = client.post(
+            "/v1/hooks/claude-code",
+            params={"user_id": "alex"},
+            json={"hook_event_name": "SessionStart", "session_id": "new"},
+        )
+    context = answer.json()["hookSpecificOutput"]["additionalContext"]
+    assert max(context.index(text) for text in told) < min(context.index(text) for text in asked)
