@@ -26,11 +26,6 @@ ENTRY = "1700000000123-4"
 PUSHED = datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=UTC)
 
 
-@pytest.fixture
-def settings(database: str, redis: Redis, redis_url: str) -> Settings:
-    return Settings(database_url=database, redis_url=redis_url)
-
-
 def raw(settings: Settings) -> Redis:
     return Redis.from_url(settings.redis_url)
 

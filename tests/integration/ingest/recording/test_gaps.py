@@ -6,20 +6,14 @@ from redis import Redis
 from events.platform.settings import Settings
 from ingest.recording.forgotten_entries import forget
 from ingest.recording.turn_queue import TurnQueue
-from tests.support.ingest.recorder import queue_of, recording, settled
+from tests.support.ingest.recorder import recording, settled
 from tests.support.overviews import overview
 from tests.support.waiting import eventually
 
 
 @pytest.fixture
-def settings(database: str, redis: Redis, redis_url: str) -> Settings:
-    return Settings(database_url=database, redis_url=redis_url)
-
-
-@pytest.fixture
-def queue(settings: Settings) -> TurnQueue:
-    queue = queue_of(settings)
-    queue.open()
+def queue(queue: TurnQueue) -> TurnQueue:
+    """The queue, whose turns are counted from now on."""
     queue.trim()
     return queue
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,8 +21,8 @@ from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app
 from ingest.recording.dead_letters import DeadLetters
 from ingest.recording.intake import Intake
-from ingest.recording.recorder import Recorder
 from retrieval.recall.unprojected_tail import QueueTail
+from tests.support.ingest.recorder import recording
 from tests.support.overviews import overview
 from tests.support.projectors.folding import settings_of
 from tests.support.redis_cluster import Cluster, redis_cluster
@@ -51,22 +50,6 @@ def settings(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> S
     return Settings(
         database_url=database, redis_url=url, turn_streams=STREAMS, embed_model_path=str(tmp_path), auth="off"
     )
-
-
-@contextmanager
-def recording(settings: Settings, *names: str) -> Iterator[None]:
-    stop = threading.Event()
-    threads = [
-        threading.Thread(target=Recorder(settings, name, stop.is_set).run) for name in names or ("r1",)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(60)
 
 
 @contextmanager

@@ -26,13 +26,6 @@ def settings(database: str, redis: Redis, redis_url: str) -> Settings:
     return Settings(database_url=database, redis_url=redis_url, reclaim_after_ms=1)
 
 
-@pytest.fixture
-def queue(settings: Settings) -> TurnQueue:
-    queue = queue_of(settings)
-    queue.open()
-    return queue
-
-
 def push_large(redis: Redis, count: int = MANY) -> None:
     for _ in range(count):
         redis.xadd("turns", LARGE)  # type: ignore[arg-type]

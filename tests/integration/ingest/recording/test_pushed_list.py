@@ -19,11 +19,6 @@ from tests.support.waiting import eventually
 LIST = "turns:pushed"
 
 
-@pytest.fixture
-def settings(database: str, redis: Redis, redis_url: str) -> Settings:
-    return Settings(database_url=database, redis_url=redis_url)
-
-
 def push(redis: Redis, *turns: Mapping[str, object]) -> None:
     redis.rpush(LIST, *(json.dumps(turn) for turn in turns))
 

@@ -1,19 +1,15 @@
 """The recorder appends every turn to the log once, records every refusal and drops nothing."""
 
-import pytest
+from dataclasses import replace
+
 from redis import Redis
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
+from ingest.recording.turn_queue import TurnQueue
 from tests.support.ingest.recorder import allow_connections, queue_of, recording, settled, texts
 from tests.support.streams import raw_entries
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-def settings(database: str, redis: Redis, redis_url: str) -> Settings:
-    return Settings(database_url=database, redis_url=redis_url, reclaim_after_ms=50)
-
 
 BAD = {
     "user_id": {"text": "hello"},
@@ -55,10 +51,8 @@ def test_a_turn_id_counts_once(settings: Settings, redis: Redis, connection: Con
 
 
 def test_a_dead_recorders_turns_are_taken_over(
-    settings: Settings, redis: Redis, connection: Connection
+    settings: Settings, queue: TurnQueue, redis: Redis, connection: Connection
 ) -> None:
-    queue = queue_of(settings)
-    queue.open()
     redis.xadd("turns", {"user_id": "u1", "text": "held by the dead"})
     held = queue.read("dead", 10, 10)
     assert len(held) == 1
@@ -70,23 +64,16 @@ def test_a_dead_recorders_turns_are_taken_over(
 
 
 def test_a_restarted_recorder_finishes_what_it_held(
-    settings: Settings, redis: Redis, connection: Connection
+    settings: Settings, queue: TurnQueue, redis: Redis, connection: Connection
 ) -> None:
-    queue = queue_of(settings)
-    queue.open()
     redis.xadd("turns", {"user_id": "u1", "text": "held before the crash"})
     assert len(queue.read("r1", 10, 10)) == 1
-    patient = Settings(
-        database_url=settings.database_url, redis_url=settings.redis_url, reclaim_after_ms=3_600_000
-    )
-    with recording(patient, "r1"):
+    with recording(replace(settings, reclaim_after_ms=3_600_000)):
         eventually(lambda: settled(queue))
     assert texts(connection, "u1") == ["held before the crash"]
 
 
-def test_only_what_every_group_acknowledged_is_trimmed(settings: Settings, redis: Redis) -> None:
-    queue = queue_of(settings)
-    queue.open()
+def test_only_what_every_group_acknowledged_is_trimmed(queue: TurnQueue, redis: Redis) -> None:
     for number in range(10):
         redis.xadd("turns", {"user_id": "u1", "text": str(number)})
     entries = queue.read("r1", 7, 10)
@@ -101,10 +88,8 @@ def test_only_what_every_group_acknowledged_is_trimmed(settings: Settings, redis
 
 
 def test_idle_consumers_are_deleted_but_not_those_with_pending_entries(
-    settings: Settings, redis: Redis
+    settings: Settings, queue: TurnQueue, redis: Redis
 ) -> None:
-    queue = queue_of(settings)
-    queue.open()
     for text in ("settled", "held"):
         redis.xadd("turns", {"user_id": "u1", "text": text})
     queue.settle(queue.read("done", 1, 10), [], set())
