@@ -17,7 +17,7 @@ from retrieval.http.hook_routes import MAX_BODY_BYTES, PATHS
 from retrieval.http.read_api import create_app
 from tests.support.connections import serving
 from tests.support.stack import Running, typed
-from tests.support.tables import examples, examples_and
+from tests.support.tables import examples, examples_and, texts
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -84,25 +84,7 @@ def test_a_prompt_gets_what_an_earlier_session_said(stack: Running) -> None:
 
 def test_an_event_that_comes_again_changes_nothing(stack: Running) -> None:
     dana = Assistant(stack)
-    lines = [
-        {"type": "user", "uuid": "1", "message": {"role": "user", "content": "I work at Acme."}},
-        {"type": "user", "isMeta": True, "message": {"role": "user", "content": "<local-command>"}},
-        {"type": "summary", "summary": "a summary"},
-        {
-            "type": "assistant",
-            "timestamp": "2026-03-05T10:00:00Z",
-            "message": {
-                "role": "assistant",
-                "content": [
-                    {"type": "thinking", "thinking": "hm"},
-                    {"type": "text", "text": "Good for you."},
-                    {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}},
-                ],
-            },
-        },
-        {"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "content": "x"}]}},
-        {"role": "user", "content": "Thanks."},
-    ]
+    lines = list(map(json.loads, texts(__file__, "transcript.jsonl")))
     for _ in range(2):
         dana.send("UserPromptSubmit", prompt="I work at Acme.")
         dana.send("Stop", last_assistant_message="Good for you.")

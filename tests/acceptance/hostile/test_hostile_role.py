@@ -13,7 +13,7 @@ from events.store.anchors import heads_of
 from projectors.generations.generations import ensure_live
 from projectors.registry import projectors
 from tests.support.events.guarded_log import EVENTS, PARTITION, Log
-from tests.support.tables import texts
+from tests.support.tables import rows, texts
 
 FORBIDDEN = [each.format(owner=LOG_OWNER) for each in texts(__file__, "forbidden.txt")]
 
@@ -72,36 +72,9 @@ TRAP = (
     "'BEGIN PERFORM nextval(''public.sprung'') FROM pg_roles WHERE rolname = current_user AND rolsuper; "
     "RETURN true; END'"
 )
-SWAPS = (
-    "ALTER {kind} {it} RENAME TO {name}; CREATE VIEW {it} AS "
-    "SELECT away.* FROM (SELECT {trap} AS sprung OFFSET 0) trap LEFT JOIN {away} away ON true WHERE sprung",
-    "DROP {kind} {it} CASCADE; CREATE VIEW {it} AS SELECT {trap} AS trap",
-    "CREATE OR REPLACE VIEW {it} AS SELECT {trap} AS trap",
-    "CREATE RULE trap AS ON DELETE TO {it} DO ALSO SELECT {trap}",
-    "CREATE TRIGGER trap BEFORE DELETE ON {it} EXECUTE FUNCTION {function}",
-    "ALTER TABLE {it} ADD trap boolean DEFAULT {trap}",
-    "ALTER TABLE {it} ADD CHECK ({trap})",
-    "CREATE POLICY trap ON {it} USING ({trap})",
-    "CREATE INDEX ON {it} (({trap}))",
-    "ALTER {kind} {it} SET SCHEMA pg_temp",
-    "ALTER TABLE {it} DISABLE ROW LEVEL SECURITY",
-    "ALTER TABLE {it} OWNER TO CURRENT_USER",
-    "ALTER SCHEMA {schema} RENAME TO away; CREATE SCHEMA {schema}",
-    "CREATE VIEW {schema}.trap AS SELECT {trap} AS trap",
-)
-"""What a role could do to an object, so that a reader of the object runs the role's function."""
+SWAPS = texts(__file__, "swaps.txt")
 
-VERBS = {
-    "proof": ("log", "verify"),
-    "reembed": ("reembed", "--dry-run"),
-    "log": ("log", "import", "{archive}"),
-    "sealing": ("log", "kek", "show", "{kek}"),
-    "grant": ("grant", "--role", "{role}"),
-    "keys": ("keys", "list"),
-    "rebuild": ("rebuild", "cards"),
-    "erase": ("erase", "--user", "bea", "--derived-only", "--yes", "--scrub"),
-}
-"""A call of every module of verbs that connects as an operator."""
+VERBS = dict(rows(__file__, "verbs_of_operators.txt"))
 ONLY_MIGRATES = {"work"}
 
 
@@ -185,7 +158,7 @@ def test_no_verb_of_an_operator_meets_an_object_that_the_services_swapped(
         == 0
     )
     allowed = set_traps(trapped.service, objects(trapped.owner))
-    for verb in VERBS.values():
+    for verb in map(str.split, VERBS.values()):
         words = [word.format(**files, role=trapped.service.info.user) for word in verb]
         status, text = trapped.run(*words)
         assert not sprung(trapped.owner), words

@@ -11,7 +11,7 @@ import pytest
 from retrieval.recall.ranking import linear
 from retrieval.recall.ranking.features import decay
 from retrieval.recall.ranking.linear import load, shipped
-from tests.support.tables import examples
+from tests.support.tables import examples, examples_and
 
 
 @pytest.fixture(autouse=True)
@@ -24,23 +24,7 @@ def document(**changed: Any) -> dict[str, Any]:
     return {"version": 3, "fitted": {"words": 2.0}, "chosen": {"layer": 0.5}} | changed
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "not json",
-        "[]",
-        json.dumps(document(version=1)),
-        json.dumps(document(version="1")),
-        json.dumps(document(fitted=[1, 2])),
-        json.dumps(document(fitted={"words": "much"})),
-        json.dumps(document(fitted={"words": True})),
-        json.dumps(document()).replace("2.0", "NaN"),
-        json.dumps(document()).replace("2.0", "1e999"),
-        json.dumps(document(chosen=None)),
-        " " * 65_000 + json.dumps(document()),
-    ],
-)
+@examples_and(" " * 65_000 + json.dumps(document()))
 def test_a_broken_file_is_named_and_the_shipped_one_is_used(
     text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
