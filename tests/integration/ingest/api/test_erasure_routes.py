@@ -76,9 +76,7 @@ def test_a_person_is_erased_in_the_callers_tenant_alone(
     assert client.get(f"/v1/erasures/{receipt['erasure_id']}").status_code == 404
 
 
-def test_one_of_two_people_of_a_name_is_erased_by_id(
-    service: tuple[TestClient, As], memory: Memory, connection: Connection
-) -> None:
+def test_one_of_two_people_of_a_name_is_erased_by_id(service: tuple[TestClient, As], memory: Memory) -> None:
     client, _ = service
     texts = ("My aunt Sigrid grows leeks.", "Sigrid from work brought quinces.", "Sigrid likes pomelos.")
     for number, text in enumerate(texts):
@@ -86,7 +84,7 @@ def test_one_of_two_people_of_a_name_is_erased_by_id(
     client.post("/v1/people", json={"user_id": "cleo", "name": "Sigrid", "kinship": "aunt"})
     memory.understand()
     dry = client.delete("/v1/people/Sigrid", params={"dry_run": True}).json()
-    [aunt, other] = sorted(told_of(connection, "cleo").people().people, key=lambda each: each.kinship)
+    [aunt, other] = sorted(told_of(memory.connection, "cleo").people().people, key=lambda each: each.kinship)
     assert dry["counts"]["turns"] == 3
     [shared] = dry["shared_names"]
     ids = sorted((str(aunt.person_id), str(other.person_id)))
@@ -94,7 +92,9 @@ def test_one_of_two_people_of_a_name_is_erased_by_id(
     assert client.delete(f"/v1/people/{aunt.person_id}").json()["counts"]["turns"] == 1
     left = {word: bool(memory.words(word)) for word in ("leeks", "quinces", "pomelos")}
     assert left == {"leeks": False, "quinces": True, "pomelos": True}
-    assert [each.person_id for each in told_of(connection, "cleo").people().people] == [other.person_id]
+    assert [each.person_id for each in told_of(memory.connection, "cleo").people().people] == [
+        other.person_id
+    ]
     assert client.delete(f"/v1/people/{aunt.person_id}").status_code == 404
 
 

@@ -96,10 +96,8 @@ def test_a_second_erasure_finds_nothing_and_a_user_who_returns_begins_anew(
     assert memory.words("Montevideo")
 
 
-def test_an_erased_turn_takes_its_cards_and_its_words_in_later_episodes(
-    memory: Memory, connection: Connection
-) -> None:
-    other = Memory(memory.settings.database_url, connection)
+def test_an_erased_turn_takes_its_cards_and_its_words_in_later_episodes(memory: Memory) -> None:
+    other = Memory(memory.settings.database_url, memory.connection)
     [first] = memory.say("ada", f"We adopted a dog, {CANARY}.")
     memory.say("ada", "Yes, from the shelter in Valparaiso.", "I live in Valparaiso.", session_id="s")
     memory.understand()
@@ -155,15 +153,13 @@ def test_a_person_is_found_in_any_case_accent_and_script(memory: Memory, said: s
     assert memory.rebuilt_equal()
 
 
-def test_a_person_is_found_by_a_nickname_that_the_memory_tells(
-    memory: Memory, connection: Connection
-) -> None:
+def test_a_person_is_found_by_a_nickname_that_the_memory_tells(memory: Memory) -> None:
     memory.say("ada", "Zyxelia phoned.", turn_id="phoned")
     named = StateAsserted(
         content="Quillwort goes by Zyxelia", entity="Quillwort", concept_key="nickname", value="Zyxelia", tags=(),
         cardinality="multi_value", effective_at=NOW, origin=ORIGIN,
     )  # fmt: skip
-    log.append(connection, [event(named, "ada")])
+    log.append(memory.connection, [event(named, "ada")])
     memory.understand()
     outcome = memory.erase("person", ["Quillwort"], ["ada"])
     assert set(outcome.names) == {"quillwort", "zyxelia"}
@@ -179,15 +175,13 @@ def known_as(handle: str) -> UUID:
     return person_id("ada", handle)
 
 
-def test_a_person_goes_under_every_name_that_the_people_of_the_memory_have(
-    memory: Memory, connection: Connection
-) -> None:
+def test_a_person_goes_under_every_name_that_the_people_of_the_memory_have(memory: Memory) -> None:
     memory.say("ada", "My sister Alexandra Kim lives in Rome.", "Lexi bought a boat.")
     memory.say("ada", "Alexandra visited me.", "Zyxelia Rowe told me so.", "Marin Rowe told me so.")
     memory.understand()
     sister = known_as("alexandra kim|sister")
     judged(
-        connection,
+        memory.connection,
         PersonAliased(person_id=sister, alias="Lexi", origin=ORIGIN),
         PersonsMerged(person_id=known_as("zyxelia rowe|"), into_id=sister, origin=ORIGIN),
         PersonsMerged(person_id=known_as("marin rowe|"), into_id=sister, origin=ORIGIN),
@@ -203,14 +197,12 @@ def test_a_person_goes_under_every_name_that_the_people_of_the_memory_have(
     assert memory.rebuilt_equal()
 
 
-def test_a_first_name_of_two_people_erases_neither_with_the_other(
-    memory: Memory, connection: Connection
-) -> None:
+def test_a_first_name_of_two_people_erases_neither_with_the_other(memory: Memory) -> None:
     memory.say("ada", "My sister Noor is a nurse.", "Nunu bought a boat.")
     memory.say("ada", "Noor from work told me that the job is boring.", "Marin came.")
     memory.understand()
     judged(
-        connection,
+        memory.connection,
         PersonAliased(person_id=known_as("noor|sister"), alias="Nunu", origin=ORIGIN),
         PersonAliased(person_id=known_as("noor|work"), alias="Marin", origin=ORIGIN),
     )
@@ -226,15 +218,13 @@ def test_a_name_is_a_whole_word(memory: Memory) -> None:
     assert memory.erase("person", ["Marin"], ["ada"], dry_run=True).users == []
 
 
-def test_users_who_do_not_name_the_person_are_read_and_never_locked(
-    memory: Memory, database: str, connection: Connection
-) -> None:
+def test_users_who_do_not_name_the_person_are_read_and_never_locked(memory: Memory, database: str) -> None:
     memory.say("bea", "I live in Porto.")
     memory.understand()
     with connect(database, application="test fold") as folding, folding.transaction():
         for each in memory.projectors:
             ForgettingProjection(each).hold(folding, "bea")
-        connection.execute("SET lock_timeout = '1s'")
+        memory.connection.execute("SET lock_timeout = '1s'")
         outcome = memory.erase("person", ["Rex"], ["bea"])
     assert outcome.users == []
 
@@ -250,18 +240,16 @@ def test_old_turns_go_and_new_ones_stay(memory: Memory) -> None:
     assert memory.rebuilt_equal()
 
 
-def test_an_unsealed_log_is_refused_with_the_remedy_and_nothing_goes(
-    memory: Memory, connection: Connection
-) -> None:
+def test_an_unsealed_log_is_refused_with_the_remedy_and_nothing_goes(memory: Memory) -> None:
     used = sealing.in_use()
     sealing.use(None)
     memory.say("ada", *LIFE)
     memory.understand()
     sealing.use(used)
-    before, heads = memory.digests(), log.heads(connection)
+    before, heads = memory.digests(), log.heads(memory.connection)
     with pytest.raises(ErasureRefusedError, match="cardlog log seal"):
         memory.erase("user", "ada")
-    assert (memory.digests(), log.heads(connection)) == (before, heads)
+    assert (memory.digests(), log.heads(memory.connection)) == (before, heads)
     memory.erase("user", "ada", derived_only=True)
     assert memory.digests() == {}
 
@@ -310,25 +298,21 @@ def test_a_generation_that_is_built_meanwhile_forgets_when_it_catches_up(
     assert memory.words(CANARY) == {}
 
 
-def test_an_extraction_that_ends_after_the_erasure_brings_nothing_back(
-    memory: Memory, connection: Connection
-) -> None:
+def test_an_extraction_that_ends_after_the_erasure_brings_nothing_back(memory: Memory) -> None:
     """The extractor has read a turn, the user is erased, and then the extractor appends what it understood."""
     memory.say("ada", *LIFE)
-    events = [each for each in log.read(connection, partition_of("ada")) if each.user_id == "ada"]
+    events = [each for each in log.read(memory.connection, partition_of("ada")) if each.user_id == "ada"]
     extractor = RulesExtractor()
     batch = SessionBatch(tuple(map(recorded, events)), ())
     late = extraction_events.events_of(batch, extractor.extract(batch), extractor)
     memory.erase("user", "ada")
-    with pytest.raises(erased_turns.TurnsErasedError), connection.transaction():
-        erased_turns.append(connection, late)
+    with pytest.raises(erased_turns.TurnsErasedError), memory.connection.transaction():
+        erased_turns.append(memory.connection, late)
     memory.understand()
     assert memory.words(CANARY) == {}
 
 
-def test_turns_that_are_erased_during_their_extraction_are_no_failures(
-    memory: Memory, connection: Connection
-) -> None:
+def test_turns_that_are_erased_during_their_extraction_are_no_failures(memory: Memory) -> None:
     """One turn of three is erased while they are read. The others become cards, and no turn is given up."""
     kept = ["I live in Valparaiso.", "My cat is called Minka."]
     [_, gone, _] = memory.say("ada", kept[0], f"My dog is called {CANARY}.", kept[1])
@@ -342,11 +326,11 @@ def test_turns_that_are_erased_during_their_extraction_are_no_failures(
             return super().extract(batch)
 
     worker = ExtractorWorker(memory.settings, Slow(), lambda: False)
-    worker.prepare(connection)
-    while worker.step(connection):
+    worker.prepare(memory.connection)
+    while worker.step(memory.connection):
         pass
     memory.fold()
-    events = [each.payload for each in log.read(connection, partition_of("ada"))]
+    events = [each.payload for each in log.read(memory.connection, partition_of("ada"))]
     assert not [each for each in events if isinstance(each, ExtractionFailed)]
     assert memory.words(CANARY) == {}
     assert memory.words("Valparaiso").keys() & memory.words("Minka").keys() > {"cards.cards"}

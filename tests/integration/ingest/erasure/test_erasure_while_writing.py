@@ -133,12 +133,10 @@ def test_an_op_that_read_a_value_before_the_erasure_does_not_bring_it_back(
     assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
 
 
-def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them_back(
-    memory: Memory, connection: Connection
-) -> None:
+def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them_back(memory: Memory) -> None:
     memory.fold()
     given = {"description": f"what {PERSON} does"}
-    mode_commands.declare(UserModes(connection, by()), None, "work", given, lambda _: 384)
+    mode_commands.declare(UserModes(memory.connection, by()), None, "work", given, lambda _: 384)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         def plan(*_: Any, **__: Any) -> ReembeddingPlan:
@@ -147,18 +145,16 @@ def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them
 
         return mode_commands.reembed(UserModes(own, by()), None, "work", {}, plan)
 
-    paused(memory, connection, write)
-    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
+    paused(memory, memory.connection, write)
+    assert PERSON not in repr([each.payload for each in log.read(memory.connection, partition_of("ada"))])
 
 
-def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_back(
-    memory: Memory, connection: Connection
-) -> None:
+def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_back(memory: Memory) -> None:
     memory.projectors.append(CoreProjector())
     memory.fold()
     documents = documents_of(memory.settings)
     likes = [add("/preferences/likes/-", f"walks with {PERSON}"), add("/preferences/likes/-", "tea")]
-    patching.patch(CoreDocument(connection, documents, by()), likes)
+    patching.patch(CoreDocument(memory.connection, documents, by()), likes)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         class Paused:
@@ -176,8 +172,8 @@ def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_bac
         last = [replaced("/preferences/likes/0", "coffee")]
         return patching.patch(CoreDocument(own, slow, by()), last)
 
-    paused(memory, connection, write)
-    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
+    paused(memory, memory.connection, write)
+    assert PERSON not in repr([each.payload for each in log.read(memory.connection, partition_of("ada"))])
 
 
 def by() -> Command:
@@ -235,9 +231,7 @@ def test_additions_to_a_list_outlive_erasures_of_a_person_in_it(
 
 
 @pytest.mark.parametrize("erasures", [0, 2])
-def test_patches_of_a_user_who_is_erased_meanwhile(
-    memory: Memory, connection: Connection, erasures: int
-) -> None:
+def test_patches_of_a_user_who_is_erased_meanwhile(memory: Memory, erasures: int) -> None:
     """Without an erasure these are the first patches of a new user at the same time."""
     memory.projectors.append(CoreProjector())
     memory.fold()
@@ -263,16 +257,16 @@ def test_patches_of_a_user_who_is_erased_meanwhile(
         return []
 
     done = [each for found in at_once(memory, erasing, *map(patching_of, range(WRITERS))) for each in found]
-    events = log.read(connection, partition_of("ada"))
+    events = log.read(memory.connection, partition_of("ada"))
     erased_up_to = max(
         (each.position for each in events if isinstance(each.payload, SubjectErased)), default=0
     )
     kept = {name: version for name, position, version in done if position > erased_up_to}
-    document = documents.present(connection, "ada").state.document
+    document = documents.present(memory.connection, "ada").state.document
     assert set(document.get("profile", {}).get("other", {})) == kept.keys()
     assert sorted(kept.values()) == list(range(1, len(kept) + 1))
     assert sum(isinstance(each.payload, CorePatched) for each in events) == len(kept)
-    numbers = versions(connection, "core")
+    numbers = versions(memory.connection, "core")
     assert numbers == list(range(1, len(numbers) + 1))
 
 
@@ -301,18 +295,16 @@ class Arriving:
 
 
 @pytest.mark.parametrize("erased", ["user", "person", "turn"])
-def test_what_arrives_during_an_erasure_is_seen_by_it(
-    memory: Memory, connection: Connection, erased: str
-) -> None:
+def test_what_arrives_during_an_erasure_is_seen_by_it(memory: Memory, erased: str) -> None:
     [turn] = memory.say("ada", f"I live in {PERSON}.")
     eraser = Eraser(memory.settings, [Arriving(memory)])
     if erased == "user":
-        outcome = subjects.erase_user(eraser, connection, "ada", TERMS)
+        outcome = subjects.erase_user(eraser, memory.connection, "ada", TERMS)
     elif erased == "person":
-        outcome = subjects.erase_person(eraser, connection, [PERSON], ["ada"], TERMS)
+        outcome = subjects.erase_person(eraser, memory.connection, [PERSON], ["ada"], TERMS)
     else:
-        outcome = subjects.erase_turn(eraser, connection, "ada", turn, TERMS)
-    readable = [is_readable(event) for event in events_of(connection, "ada")]
+        outcome = subjects.erase_turn(eraser, memory.connection, "ada", turn, TERMS)
+    readable = [is_readable(event) for event in events_of(memory.connection, "ada")]
     # The turn of the first attempt, which was too late, names the person, and is not the erased turn.
     assert readable == [False, erased == "turn"]
     assert outcome.counts["turns"] == readable.count(False)

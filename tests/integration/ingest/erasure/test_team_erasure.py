@@ -80,9 +80,7 @@ def check_kept(memory: Memory) -> None:
     assert memory.rebuilt_equal()
 
 
-def test_an_erased_user_leaves_no_words_in_a_team_and_no_membership(
-    memory: Memory, connection: Connection, kitchen: Kitchen
-) -> None:
+def test_an_erased_user_leaves_no_words_in_a_team_and_no_membership(memory: Memory, kitchen: Kitchen) -> None:
     memory.fold()
     assert memory.words(CANARY)
     kitchen.app.principal = Principal(tenant="default", key_id="k", users=frozenset({"ada"}))
@@ -98,7 +96,7 @@ def test_an_erased_user_leaves_no_words_in_a_team_and_no_membership(
     assert memory.erase("user", "ada").users == []
     # What was said again still knows who said it.
     memory.erase("user", "bo")
-    assert members(connection, "default", "kitchen") == ["cy"]
+    assert members(memory.connection, "default", "kitchen") == ["cy"]
     assert memory.words("Saucepanset") == {}
 
 

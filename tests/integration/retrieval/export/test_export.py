@@ -64,10 +64,8 @@ def cards(exported: list[dict[str, Any]]) -> list[str]:
     )
 
 
-def test_an_export_holds_every_turn_event_and_card_of_one_user(
-    memory: Memory, connection: Connection
-) -> None:
-    found = lines(connection, "ada")
+def test_an_export_holds_every_turn_event_and_card_of_one_user(memory: Memory) -> None:
+    found = lines(memory.connection, "ada")
     kinds = [line["kind"] for line in found]
     assert (kinds[0], kinds[-1], found[0]["user_id"]) == ("export", "end", "ada")
     assert [line["data"]["text"] for line in found if line["kind"] == "turn"] == list(SAID)
@@ -207,13 +205,13 @@ def test_a_run_of_the_curator_can_be_undone_under_another_name(connection: Conne
     assert relations(connection, "eve") == set()
 
 
-def test_the_words_of_an_imported_turn_are_the_same_whatever_they_name(
-    memory: Memory, connection: Connection
-) -> None:
-    [first, *_] = [line["event_id"] for line in lines(connection, "ada") if line["kind"] == "turn"]
+def test_the_words_of_an_imported_turn_are_the_same_whatever_they_name(memory: Memory) -> None:
+    [first, *_] = [line["event_id"] for line in lines(memory.connection, "ada") if line["kind"] == "turn"]
     memory.say("ada", first)
-    import_user(connection, list(export(connection, "ada")), "eve")
-    assert first in [line["data"]["text"] for line in lines(connection, "eve") if line["kind"] == "turn"]
+    import_user(memory.connection, list(export(memory.connection, "ada")), "eve")
+    assert first in [
+        line["data"]["text"] for line in lines(memory.connection, "eve") if line["kind"] == "turn"
+    ]
 
 
 def test_an_export_holds_no_secret_of_a_webhook(memory: Memory, connection: Connection) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from events.platform.database import Connection
 from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, Predicate
 from retrieval.cards.slice import AXES
@@ -43,9 +42,7 @@ def test_a_plus_of_an_offset_may_come_unescaped(memory: Memory) -> None:
     assert [card["content"] for card in memory.read.get(url).json()["cards"]] == ["breakfast"]
 
 
-def test_a_page_is_stable_while_cards_come_and_any_process_continues_it(
-    memory: Memory, connection: Connection
-) -> None:
+def test_a_page_is_stable_while_cards_come_and_any_process_continues_it(memory: Memory) -> None:
     said = [memory.event(f"note {number}", day(number)) for number in range(6)]
     said.append(memory.state("residence", "Lyon", day(7)))
     said.sort()  # cards of one millisecond are ordered by their ids only
@@ -54,7 +51,7 @@ def test_a_page_is_stable_while_cards_come_and_any_process_continues_it(
     memory.event("in between", day(2))
     memory.state("employer", "Acme", day(1))
     memory.fold()
-    with remembering(memory.database, connection) as other:
+    with remembering(memory.database, memory.connection) as other:
         second = other.get("cards", limit=3, cursor=first["next_cursor"])
     third = memory.get("cards", limit=3, cursor=second["next_cursor"])
     pages = [[_id(card) for card in page["cards"]] for page in (first, second, third)]
