@@ -111,6 +111,14 @@ class Memory:
             Rebuild(self.settings, each, workers=1, verify=True).run().equal for each in self.projectors
         )
 
+    def settle(self, *words: str) -> None:
+        """Folds what is left. No table holds the words, before and after, and the tables equal a rebuild."""
+        for _ in range(2):
+            for word in words:
+                assert self.words(word) == {}
+            self.understand()
+        assert self.rebuilt_equal()
+
     def digests(self) -> dict[str, TableDigest]:
         return {
             name: digest

@@ -88,15 +88,6 @@ class Ada:
     def waiting(self) -> set[UUID]:
         return {each.queue_id for each in self.present.fold.waiting}
 
-    def settle(self, *words: str) -> None:
-        """Folds what is left. No table holds the words, and the tables equal a rebuild of the log."""
-        for word in words:
-            assert self.memory.words(word) == {}
-        self.memory.understand()
-        for word in words:
-            assert self.memory.words(word) == {}
-        assert self.memory.rebuilt_equal()
-
 
 @pytest.fixture
 def ada(memory: Memory, connection: Connection) -> Ada:
@@ -125,7 +116,7 @@ def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) ->
     assert counts["core.queue"] >= 3
     assert ada.present.state.version == 0
     assert ada.problems == []
-    ada.settle(CANARY)
+    ada.memory.settle(CANARY)
     assert ada.memory.words("Valparaiso")
 
 
@@ -149,7 +140,7 @@ def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
     ada.memory.understand()
     assert ada.memory.words(PERSON)
     ada.memory.erase("person", [PERSON], ["ada"])
-    ada.settle(PERSON)
+    ada.memory.settle(PERSON)
     other = ada.document["profile"]["other"]
     assert other == {"seat": "aisle"}, (
         "the rollback stays in force, and the value that the person backed is gone"
@@ -170,14 +161,14 @@ def test_a_rollback_that_was_undone_is_not_said_again(ada: Ada) -> None:
     time_travel.roll_back(ada.history(), [undone.outcome.event.event_id], None)
     ada.memory.understand()
     ada.memory.erase("person", [PERSON], ["ada"])
-    ada.settle(PERSON)
+    ada.memory.settle(PERSON)
     assert ada.document["profile"]["other"] == {"seat": "aisle"}
 
 
 def test_a_name_in_the_metadata_of_a_turn_is_found(ada: Ada) -> None:
     ada.say("I live in Lisbon.", metadata=orjson.dumps({"heard_by": PERSON}).decode())
     ada.memory.erase("person", [PERSON], ["ada"])
-    ada.settle(PERSON, "Lisbon")
+    ada.memory.settle(PERSON, "Lisbon")
     assert "residence" not in ada.document["profile"]
 
 
@@ -205,7 +196,7 @@ def test_an_erased_turn_takes_its_values_patches_proposals_and_problems(ada: Ada
     assert ada.document["healthProfile"]["allergies"]["food"] == [CANARY]
     for turn_id in (home, pain, note):
         ada.memory.erase("turn", "ada", turn_id)
-    ada.settle(CANARY)
+    ada.memory.settle(CANARY)
     assert ada.document["profile"].get("residence") is None
     assert ada.document["profile"]["other"] == {"seat": "aisle"}
     assert ada.document["healthProfile"]["allergies"]["food"] == []

@@ -138,14 +138,7 @@ class Ada:
         """Erases the person. No table holds ``words``, and the tables equal a rebuild of the log."""
         self.memory.understand()
         self.memory.erase("person", [PERSON], ["ada"])
-        self.settle(PERSON, *words)
-
-    def settle(self, *words: str) -> None:
-        for _ in range(2):
-            for word in words:
-                assert self.memory.words(word) == {}
-            self.memory.understand()
-        assert self.memory.rebuilt_equal()
+        self.memory.settle(PERSON, *words)
 
 
 @pytest.fixture
@@ -202,7 +195,7 @@ def test_a_reference_with_the_name_in_its_key_goes_as_a_whole(ada: Ada) -> None:
     ada.todo("a scarf", name=about)
     ada.memory.understand()
     ada.memory.erase("person", [PERSON], ["ada"])
-    ada.settle("scarf")
+    ada.memory.settle("scarf")
     assert current(ada.connection, "ada", ada.stream(about)) is None
     assert ada.texts() == ["milk"]
 
@@ -225,7 +218,7 @@ def test_an_erased_turn_takes_its_op_and_leaves_the_ops_after_it(ada: Ada) -> No
     ada.memory.understand()
     assert ada.memory.words("zyxwort")
     ada.memory.erase("turn", "ada", turn)
-    ada.settle("zyxwort")
+    ada.memory.settle("zyxwort")
     assert ada.texts() == ["milk", "bread"]
 
 
@@ -254,7 +247,7 @@ def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ad
     ada.memory.understand()
     assert ada.memory.words(PERSON)
     ada.memory.erase("person", [PERSON], [owner])
-    ada.settle(PERSON)
+    ada.memory.settle(PERSON)
     assert kind_of(ada.connection, "default", "counter").schema["properties"] == {"n": {"type": "integer"}}
 
 
@@ -397,7 +390,7 @@ def test_a_correction_goes_with_the_turn_of_the_wrong_fact(ada: Ada) -> None:
     corrections.correct(ada.connection, card_of(ada, "Acme"), right, BY)
     ada.memory.understand()
     ada.memory.erase("turn", "ada", turn)
-    ada.settle("Acme", "Initech")
+    ada.memory.settle("Acme", "Initech")
     assert held(ada) == []
 
 
