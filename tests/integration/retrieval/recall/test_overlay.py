@@ -32,23 +32,10 @@ def memory(settings: Settings, redis: Redis) -> Memory:
     return Memory(settings, redis)
 
 
-REPLACED = (
-    ("I live in Taipei.", "My new address is Kaohsiung.", "where do I live?", "Taipei", "Kaohsiung"),
-    ("我住在台北", "我搬到高雄了", "我現在住在哪裡？", "台北", "高雄"),
-    (
-        "I work at Acme.",
-        "I just switched jobs, I work at Globex now.",
-        "where do I work?",
-        "Acme",
-        "Globex",
-    ),
-)
-
-
 @pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
 def test_what_was_just_said_hides_what_it_replaces(memory: Memory, stages: tuple[str, ...]) -> None:
     earlier = datetime.now(UTC) - timedelta(days=10)
-    users = [(f"u{number}", *row) for number, row in enumerate(REPLACED)]
+    users = [(f"u{number}", *row) for number, row in enumerate(rows(__file__, "replaced.txt"))]
     for user, before, *_ in users:
         memory.push(before, user=user, said_at=earlier.isoformat(), timezone="Asia/Taipei")
     memory.settle()
