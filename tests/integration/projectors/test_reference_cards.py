@@ -16,6 +16,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
 from projectors.generations.projector import Projector
 from projectors.references import ReferencesProjector
+from tests.support.databases import Place
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild
 from tests.support.tables import examples
 
@@ -27,26 +28,24 @@ def op(write: TestClient, key: str, name: str, **more: Any) -> dict[str, Any]:
     return found
 
 
-def same_after_a_rebuild(database: str, connection: Connection, projector: Projector) -> None:
+def same_after_a_rebuild(database: Place, connection: Connection, projector: Projector) -> None:
     fold_live(database, projector, batch=3)
     live = digest_of(connection, projector, projector.name)
     rebuild(database, projector)
     assert digest_of(connection, projector, projector.name) == live
 
 
-def test_the_words_of_a_reference_are_replaced_by_each_op(
-    write: TestClient, database: str, connection: Connection
-) -> None:
+def test_the_words_of_a_reference_are_replaced_by_each_op(write: TestClient, connection: Connection) -> None:
     write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "trip"})
     for number in range(5):
         op(write, "trip", "add", text=f"pack the {number}. bag", item_id=str(number))
         if number % 2:
-            fold_live(database, CardsProjector())
+            fold_live(connection, CardsProjector())
     write.post("/v1/references/todo_list/trip/archive", json={"user_id": "ada"})
     write.post("/v1/references/todo_list/trip/restore", json={"user_id": "ada", "version": 3})
     write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "gone"})
     write.post("/v1/references/todo_list/gone/archive", json={"user_id": "ada"})
-    fold_live(database, CardsProjector())
+    fold_live(connection, CardsProjector())
     rows = connection.execute("SELECT content, kind FROM cards.cards").fetchall()
     assert rows == [("trip: [ ] pack the 0. bag · [ ] pack the 1. bag", "reference")]
     [(card_id,)] = connection.execute("SELECT card_id FROM cards.cards").fetchall()
@@ -56,8 +55,8 @@ def test_the_words_of_a_reference_are_replaced_by_each_op(
     [(cards, terms)] = connection.execute("SELECT cards, terms FROM cards.card_counts").fetchall()
     [(own,)] = connection.execute("SELECT own_terms FROM cards.cards").fetchall()
     assert (cards, terms) == (1, own)
-    same_after_a_rebuild(database, connection, CardsProjector())
-    same_after_a_rebuild(database, connection, ReferencesProjector())
+    same_after_a_rebuild(connection, connection, CardsProjector())
+    same_after_a_rebuild(connection, connection, ReferencesProjector())
 
 
 OPS = st.lists(
@@ -74,7 +73,7 @@ OPS = st.lists(
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(st.uuids(), OPS, min_size=4, max_size=6))
 def test_any_ops_leave_tables_that_a_rebuild_makes_again(
-    write: TestClient, database: str, connection: Connection, objects: dict[UUID, list[tuple[str, str]]]
+    write: TestClient, connection: Connection, objects: dict[UUID, list[tuple[str, str]]]
 ) -> None:
     for key, ops in objects.items():
         path = f"/v1/references/todo_list/{key}"
@@ -86,7 +85,7 @@ def test_any_ops_leave_tables_that_a_rebuild_makes_again(
                 body = {"user_id": "ada", "op": name} | ({"item_id": item} if item else {})
                 write.patch(path, json=body | ({"text": f"item {item}"} if name == "add" else {}))
     for projector in (CardsProjector(), ReferencesProjector()):
-        same_after_a_rebuild(database, connection, projector)
+        same_after_a_rebuild(connection, connection, projector)
     for key in objects:
         shown = connection.execute(
             'SELECT rendering, archived FROM "references".objects WHERE key = %s', [str(key)]

@@ -18,6 +18,7 @@ from events.types.tombstones import SubjectErased
 from projectors.forgetting import ForgettingProjection
 from projectors.people import PeopleProjector
 from retrieval.people import PeopleReader
+from tests.support.databases import Place
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live, noted, rebuild
 from tests.support.retrieval.channels import pooled
 
@@ -26,7 +27,7 @@ NEIGHBOUR = next(name for name in map(str, range(10_000)) if partition_of(name) 
 Present = Callable[[str], Awaitable[People]]
 
 
-def reading(database: str, work: Callable[[Present], Awaitable[None]]) -> None:
+def reading(database: Place, work: Callable[[Present], Awaitable[None]]) -> None:
     pooled(database, lambda pool: work(PeopleReader(pool).present))
 
 
@@ -34,41 +35,39 @@ def names(people: People) -> set[str]:
     return {" ".join((each.name, *each.kinship)) for each in people.people}
 
 
-def test_people_are_remembered_until_the_log_tells_more(database: str, connection: Connection) -> None:
+def test_people_are_remembered_until_the_log_tells_more(connection: Connection) -> None:
     sister = noted("My sister Noor is a nurse.", ADA)
     log.append(connection, [sister, noted("My brother Bo is a cook.", NEIGHBOUR)])
 
     async def work(present: Present) -> None:
         assert names(await present(ADA)) == {"Noor sister"}
-        fold_live(database, PeopleProjector())
+        fold_live(connection, PeopleProjector())
         first = await present(ADA)
         # What others are told, and what is no word about people, costs no fold.
         log.append(connection, [noted("My aunt Cy is a baker.", NEIGHBOUR)])
         assert await present(ADA) is first
-        fold_live(database, PeopleProjector())
+        fold_live(connection, PeopleProjector())
         assert await present(ADA) is first
         assert names(await present(NEIGHBOUR)) == {"Bo brother", "Cy aunt"}
         assert names(await present(storage_id("other", "ada"))) == set()
 
         log.append(connection, [event(PersonNoted(name="Dee", origin=ORIGIN), ADA)])
         assert names(await present(ADA)) == {"Noor sister", "Dee"}
-        fold_live(database, PeopleProjector())
+        fold_live(connection, PeopleProjector())
         assert names(await present(ADA)) == {"Noor sister", "Dee"}
         gone = CardsWithdrawn(event_ids=(sister.event_id,), positions=(1,), reason="read again")
         # The new card has as many names as the withdrawn one, so the sums of the tables stay.
         log.append(connection, [event(gone, ADA), noted("My cousin Flo is a nurse.", ADA)])
         assert "Flo cousin" in names(await present(ADA))
-        fold_live(database, PeopleProjector())
+        fold_live(connection, PeopleProjector())
         assert names(await present(ADA)) == {"Dee", "Flo cousin"}
-        rebuild(database, PeopleProjector())
+        rebuild(connection, PeopleProjector())
         assert names(await present(ADA)) == {"Dee", "Flo cousin"}
 
-    reading(database, work)
+    reading(connection, work)
 
 
-def test_a_retracted_tie_is_over_until_it_holds_or_is_said_again(
-    database: str, connection: Connection
-) -> None:
+def test_a_retracted_tie_is_over_until_it_holds_or_is_said_again(connection: Connection) -> None:
     words = "My sister Noor lives in Rome."
     sister = event(
         StateAsserted(
@@ -88,9 +87,9 @@ def test_a_retracted_tie_is_over_until_it_holds_or_is_said_again(
     async def told(present: Present, *events: NewEvent) -> set[str]:
         log.append(connection, list(events))
         unfolded = names(await present(ADA))
-        fold_live(database, PeopleProjector())
+        fold_live(connection, PeopleProjector())
         folded = names(await present(ADA))
-        rebuild(database, PeopleProjector())
+        rebuild(connection, PeopleProjector())
         assert unfolded == folded == names(await present(ADA))
         return folded
 
@@ -110,15 +109,15 @@ def test_a_retracted_tie_is_over_until_it_holds_or_is_said_again(
             "Noor sister"
         }
 
-    reading(database, work)
+    reading(connection, work)
 
 
-def test_erased_people_are_nobody_at_once(database: str, connection: Connection) -> None:
+def test_erased_people_are_nobody_at_once(connection: Connection) -> None:
     log.append(
         connection,
         [noted("My sister Noor is a nurse.", ADA), event(PersonNoted(name="Dee", origin=ORIGIN), ADA)],
     )
-    fold_live(database, PeopleProjector())
+    fold_live(connection, PeopleProjector())
     erased = SubjectErased(erasure_id=uuid7(), kind="user", subject="x", by="test")
 
     async def work(present: Present) -> None:
@@ -133,12 +132,10 @@ def test_erased_people_are_nobody_at_once(database: str, connection: Connection)
         log.append(connection, [event(erased, ADA)])  # the event alone makes it read again
         assert await present(ADA) is not nobody
 
-    reading(database, work)
+    reading(connection, work)
 
 
-def test_of_many_new_cards_the_latest_tell_of_people_until_the_fold(
-    database: str, connection: Connection
-) -> None:
+def test_of_many_new_cards_the_latest_tell_of_people_until_the_fold(connection: Connection) -> None:
     log.append(
         connection,
         [event(PersonNoted(name="Dee", origin=ORIGIN), ADA), noted("My sister Noor is a nurse.", ADA)],
@@ -148,10 +145,10 @@ def test_of_many_new_cards_the_latest_tell_of_people_until_the_fold(
     async def work(present: Present) -> None:
         # A projector that is far behind holds up no question. What people told is read all the same.
         assert names(await present(ADA)) == {"Dee", "Cy aunt"}
-        fold_live(database, PeopleProjector())
+        fold_live(connection, PeopleProjector())
         assert names(await present(ADA)) == {"Dee", "Noor sister", "Cy aunt"}
         log.append(connection, [noted("My brother Bo is a cook.", ADA)])
         log.append(connection, [noted("My aunt Cy is a baker.", ADA) for _ in range(200)])
         assert names(await present(ADA)) == {"Dee", "Noor sister", "Cy aunt"}
 
-    reading(database, work)
+    reading(connection, work)

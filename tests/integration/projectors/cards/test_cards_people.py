@@ -19,6 +19,7 @@ from events.types.modes import CardReclassified
 from events.types.people import PersonAliased, PersonNoted, PersonsDistinct, PersonsMerged, PersonsSplit
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
+from tests.support.databases import Place
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live, moved, noted, rebuild
 
 USER = "alex"
@@ -59,7 +60,7 @@ def distinct(one: str, other: str) -> NewEvent:
     return event(PersonsDistinct(person_id=ident(one), other_id=ident(other), origin=ORIGIN), USER)
 
 
-def tell(database: str, connection: Connection, *events: NewEvent) -> set[str]:
+def tell(database: Place, connection: Connection, *events: NewEvent) -> set[str]:
     """Returns where people live after ``events``."""
     log.append(connection, list(events))
     fold_live(database)
@@ -69,41 +70,39 @@ def tell(database: str, connection: Connection, *events: NewEvent) -> set[str]:
     return {value for (value,) in rows}
 
 
-def test_a_second_tie_parts_the_chains_and_a_withdrawal_joins_them(
-    database: str, connection: Connection
-) -> None:
-    assert tell(database, connection, lives("robin|", "Rome"), lives("robin|sister", "Milan")) == {"Milan"}
+def test_a_second_tie_parts_the_chains_and_a_withdrawal_joins_them(connection: Connection) -> None:
+    assert tell(connection, connection, lives("robin|", "Rome"), lives("robin|sister", "Milan")) == {"Milan"}
     told = noted("Robin from work told me that the museum is closed.", USER)
     # The episode alone says that there are two: the name alone is nobody of them.
-    assert tell(database, connection, told) == {"Rome", "Milan"}
-    assert tell(database, connection, lives("robin|work", "Porto")) == {"Rome", "Milan", "Porto"}
-    assert tell(database, connection, lives("robin|work", "Faro")) == {"Rome", "Milan", "Faro"}
+    assert tell(connection, connection, told) == {"Rome", "Milan"}
+    assert tell(connection, connection, lives("robin|work", "Porto")) == {"Rome", "Milan", "Porto"}
+    assert tell(connection, connection, lives("robin|work", "Faro")) == {"Rome", "Milan", "Faro"}
     places = dict(connection.execute("SELECT event_id, position FROM log.events").fetchall())
     last = [each for each, at in places.items() if at >= places[told.event_id]]
     gone = CardsWithdrawn(
         event_ids=tuple(last), positions=tuple(places[each] for each in last), reason="read again"
     )
-    assert tell(database, connection, event(gone, USER)) == {"Milan"}
+    assert tell(connection, connection, event(gone, USER)) == {"Milan"}
 
 
-def test_a_sister_is_the_elder_sister(database: str, connection: Connection) -> None:
+def test_a_sister_is_the_elder_sister(connection: Connection) -> None:
     told = (lives("robin|sister", "Milan"), lives("robin|work", "Porto"))
-    assert tell(database, connection, *told) == {"Milan", "Porto"}
-    assert tell(database, connection, lives("robin|elder_sister", "Rome")) == {"Rome", "Porto"}
+    assert tell(connection, connection, *told) == {"Milan", "Porto"}
+    assert tell(connection, connection, lives("robin|elder_sister", "Rome")) == {"Rome", "Porto"}
 
 
-def test_chains_follow_a_merge_and_a_split(database: str, connection: Connection) -> None:
+def test_chains_follow_a_merge_and_a_split(connection: Connection) -> None:
     pair = ("robin|work", "robina castellanos|")
     two = [lives("robin|sister", "Milan"), lives("robin|work", "Porto"), lives("robina castellanos|", "Faro")]
-    assert tell(database, connection, *two) == {"Milan", "Porto", "Faro"}
-    assert tell(database, connection, merged(*pair)) == {"Milan", "Faro"}
-    assert tell(database, connection, lives("robin|work", "Lagos")) == {"Milan", "Lagos"}
-    assert tell(database, connection, split(*pair)) == {"Milan", "Lagos", "Faro"}
-    assert tell(database, connection, merged(*pair)) == {"Milan", "Lagos"}
-    assert tell(database, connection, distinct(*pair)) == {"Milan", "Lagos", "Faro"}
-    assert tell(database, connection, merged(*pair)) == {"Milan", "Lagos", "Faro"}
+    assert tell(connection, connection, *two) == {"Milan", "Porto", "Faro"}
+    assert tell(connection, connection, merged(*pair)) == {"Milan", "Faro"}
+    assert tell(connection, connection, lives("robin|work", "Lagos")) == {"Milan", "Lagos"}
+    assert tell(connection, connection, split(*pair)) == {"Milan", "Lagos", "Faro"}
+    assert tell(connection, connection, merged(*pair)) == {"Milan", "Lagos"}
+    assert tell(connection, connection, distinct(*pair)) == {"Milan", "Lagos", "Faro"}
+    assert tell(connection, connection, merged(*pair)) == {"Milan", "Lagos", "Faro"}
     # The two of one name are one person, so the name alone is that person again.
-    assert tell(database, connection, merged("robin|sister", "robin|work"), lives("robin|", "Bern")) == {
+    assert tell(connection, connection, merged("robin|sister", "robin|work"), lives("robin|", "Bern")) == {
         "Bern",
         "Faro",
     }

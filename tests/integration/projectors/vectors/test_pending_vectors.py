@@ -25,6 +25,7 @@ from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
 from projectors.vectors import pending
 from projectors.vectors.projector import VectorsProjector
+from tests.support.databases import Place
 from tests.support.projectors.folding import NOW, ORIGIN, count, event, noted, rebuild, settings_of
 from tests.support.waiting import eventually
 
@@ -60,7 +61,7 @@ def heard() -> list[str]:
     return Listening.heard
 
 
-def runner_of(database: str, connection: Connection) -> Runner:
+def runner_of(database: Place, connection: Connection) -> Runner:
     projector = VectorsProjector(Embedders(Listening))
     ensure_live(connection, projector)
     return Runner(settings_of(database), projector, lambda: False)
@@ -80,9 +81,9 @@ def _progress(connection: Connection) -> dict[int, tuple[int, int]]:
 
 
 def test_the_checkpoint_keeps_up_and_the_newest_cards_are_embedded_first(
-    database: str, connection: Connection, heard: list[str]
+    connection: Connection, heard: list[str]
 ) -> None:
-    runner = runner_of(database, connection)
+    runner = runner_of(connection, connection)
     for first in range(0, MANY, 100):
         log.append(connection, [noted(f"text {n}", f"user {n % 30}") for n in range(first, first + 100)])
     while behind(connection):
@@ -102,23 +103,21 @@ def test_the_checkpoint_keeps_up_and_the_newest_cards_are_embedded_first(
     order = [int(text.split()[1]) // 100 for text in heard if text != "a moment ago"]
     assert order == sorted(order, reverse=True)
     assert count(connection, "vectors.pending_vectors") == 0
-    assert rebuild(database, VectorsProjector(Embedders(Listening)), verify=True).equal
+    assert rebuild(connection, VectorsProjector(Embedders(Listening)), verify=True).equal
 
 
 def test_a_few_events_are_embedded_with_their_fold(
-    database: str, connection: Connection, heard: list[str], monkeypatch: pytest.MonkeyPatch
+    connection: Connection, heard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runner = runner_of(database, connection)
+    runner = runner_of(connection, connection)
     log.append(connection, [noted(f"text {n}") for n in range(20)])
     monkeypatch.delattr(pending, "add")  # no card may wait
     assert runner.step(connection) == 20
     assert count(connection, "vectors.card_vectors_384") == len(heard) == 20
 
 
-def test_a_card_that_cannot_be_embedded_stops_no_other(
-    database: str, connection: Connection, heard: list[str]
-) -> None:
-    runner = runner_of(database, connection)
+def test_a_card_that_cannot_be_embedded_stops_no_other(connection: Connection, heard: list[str]) -> None:
+    runner = runner_of(connection, connection)
     log.append(connection, [noted(f"text {n}", f"user {n % 7}") for n in range(MANY)])
     Listening.refused = "text 300"
     drain(runner, connection)
@@ -131,9 +130,9 @@ def test_a_card_that_cannot_be_embedded_stops_no_other(
 
 @pytest.mark.parametrize("put_off", [True, False])
 def test_a_withdrawn_card_has_no_vector_and_waits_for_none(
-    database: str, connection: Connection, heard: list[str], put_off: bool
+    connection: Connection, heard: list[str], put_off: bool
 ) -> None:
-    runner = runner_of(database, connection)
+    runner = runner_of(connection, connection)
     said = [noted(f"text {n}") for n in range(MANY if put_off else 20)]
     log.append(connection, said)
     if not put_off:
@@ -150,11 +149,11 @@ def test_a_withdrawn_card_has_no_vector_and_waits_for_none(
     left = connection.execute("SELECT card_id FROM vectors.card_vectors_384").fetchall()
     assert {card for (card,) in left} == {each.event_id for each in said} - {each.event_id for each in gone}
     assert count(connection, "vectors.pending_vectors") == 0
-    assert rebuild(database, VectorsProjector(Embedders(Listening)), verify=True).equal
+    assert rebuild(connection, VectorsProjector(Embedders(Listening)), verify=True).equal
 
 
 def test_a_card_is_embedded_by_its_own_words_and_its_speaker(
-    database: str, connection: Connection, heard: list[str]
+    connection: Connection, heard: list[str]
 ) -> None:
     bob, before = replace(ORIGIN, speaker="Bob"), (Utterance("What did you adopt?", "Ann"),)
     words = ("Two kittens, two!", "两只小猫！")
@@ -167,14 +166,14 @@ def test_a_card_is_embedded_by_its_own_words_and_its_speaker(
             for each in words
         ],
     )
-    drain(runner_of(database, connection), connection)
+    drain(runner_of(connection, connection), connection)
     assert sorted(heard) == ["Bob said: Two kittens, two!", "Bob: 两只小猫！"]
 
 
 def test_status_wait_and_a_rebuild_know_of_cards_that_wait_for_their_vector(
-    database: str, connection: Connection, heard: list[str]
+    connection: Connection, heard: list[str]
 ) -> None:
-    runner = runner_of(database, connection)
+    runner = runner_of(connection, connection)
     log.append(connection, [noted(f"text {n}", f"user {n % 7}") for n in range(MANY)])
     while behind(connection):
         runner.step(connection)
@@ -191,7 +190,7 @@ def test_status_wait_and_a_rebuild_know_of_cards_that_wait_for_their_vector(
     assert pending.waiting_up_to(connection, log.heads(connection)) == waiting
     assert pending.waiting_up_to(connection, dict.fromkeys(range(64), 0)) == 0
     assert waiting > 0
-    assert rebuild(database, VectorsProjector(Embedders(Listening)), verify=True).equal
+    assert rebuild(connection, VectorsProjector(Embedders(Listening)), verify=True).equal
     assert count(connection, "vectors.card_vectors_384") == MANY
     assert count(connection, "vectors.pending_vectors") == 0
     assert sorted(heard) == sorted(f"text {n}" for n in range(MANY)), "each was embedded once"
