@@ -340,7 +340,7 @@ def test_the_command_lists_retries_and_drops(
     assert "alex still waits" in failed.stderr
     connection.execute("ALTER TABLE cards.cards DROP CONSTRAINT no_mud")
     assert command("retry", "--user", "alex").returncode == 0
-    assert command("drop").returncode == 1
+    assert command("drop").returncode == 2
     asked = command("drop", "--all")
     assert (asked.returncode, "add --yes" in asked.stdout) == (0, True)
     dropped = command("drop", "--all", "--yes", "--because", "a test", "--json")

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from events.platform.database import Connection, rows_of
-from ingest.erasure import subjects
-from ingest.erasure.erasure import Terms
 from ingest.extraction import conversation
 from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.rules.extractor import RulesExtractor
@@ -41,7 +39,7 @@ def test_an_extractor_remembers_the_turns_of_a_session_until_one_is_erased(
     worker.prepare(connection)
 
     def said(text: str) -> list[str]:
-        [turn_id] = memory.say(connection, "ada", text)
+        [turn_id] = memory.say("ada", text)
         while worker.step(connection):
             pass
         memory.fold()
@@ -52,7 +50,7 @@ def test_an_extractor_remembers_the_turns_of_a_session_until_one_is_erased(
     said("three")
     assert extractor.before == [[], ["one"], ["one", "two"]]
     assert sum(read) == 0
-    subjects.erase_turn(memory.eraser(), connection, "ada", gone, Terms(by="test"))
+    memory.erase("turn", "ada", gone)
     said("four")
     said("five")
     assert extractor.before[-2:] == [["two", "three"], ["two", "three", "four"]]
@@ -64,7 +62,7 @@ def test_turns_that_another_extractor_read_are_read(memory: Memory, connection: 
     for worker in workers:
         worker.prepare(connection)
     for number, worker in enumerate([*workers, workers[0]]):
-        memory.say(connection, "ada", str(number))
+        memory.say("ada", str(number))
         while worker.step(connection):
             pass
     assert extractor.before == [[], ["0"], ["0", "1"]]

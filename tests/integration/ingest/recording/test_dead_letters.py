@@ -195,7 +195,7 @@ def test_the_command_lists_shows_corrects_and_drops(
     assert [turn.text for turn in turns(connection, "u1")] == ["one", "two"]
     assert [turn.said_at.microsecond for turn in turns(connection, "u1")] == [1000, 2000]
 
-    assert command("drop").returncode == 1
+    assert command("drop").returncode == 2
     assert command("drop", listed[2]["id"], "--because", "noise").returncode == 0
     asked = json.loads(command("drop", "--all", "--json").stdout)
     assert asked == {"dropped": [], "would_drop": [listed[3]["id"]]}

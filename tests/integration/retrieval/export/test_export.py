@@ -284,17 +284,12 @@ def test_the_verbs_say_that_a_user_is_unknown(
 
 
 def test_a_dry_run_tells_the_people_of_a_name_apart(
-    memory: Memory,
-    connection: Connection,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(variable_of("database_url"), memory.settings.database_url)
     monkeypatch.setenv(variable_of("redis_url"), memory.settings.redis_url)
-    memory.say(
-        connection, "dev", "My brother Alex is a nurse.", "My boss Alex told me that the job is boring."
-    )
-    memory.understand(connection)
+    memory.say("dev", "My brother Alex is a nurse.", "My boss Alex told me that the job is boring.")
+    memory.understand()
     assert main(["erase", "--person", "Alex", "--user", "dev"]) == 0
     told = [line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines() if "  Alex" in line]
     assert sorted(told) == ["Alex (boss)", "Alex (brother)"]
