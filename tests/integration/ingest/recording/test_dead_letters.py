@@ -178,7 +178,7 @@ def test_the_command_lists_shows_corrects_and_drops(
     assert "\\x1b[31mred" in shown
     assert "\x1b" not in shown
 
-    assert command("retry").returncode == 1, "which ones must be said"
+    assert command("retry").returncode == 2, "which ones must be said"
     unknown = command("retry", listed[0]["id"], "--set", "mood=good")
     assert unknown.returncode == 1
     assert "'mood' is not a field of a turn" in unknown.stderr
