@@ -7,7 +7,7 @@ from events.language.forget_requests import requests_to_forget
 from ingest.extraction import fiction
 from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules.sentences import Sentence, simplified
-from ingest.extraction.rules.words import either
+from ingest.extraction.rules.words import either, pattern
 
 # A request to suppose something, or to write: what follows is no fact of the speaker.
 _FRAME = re.compile(
@@ -43,6 +43,8 @@ _COLON = re.compile(
     rf"(?:[他她A-Za-z]|{either('亲')}) ?(?:[跟对]我)?(?:说|告诉我)，"
 )
 _END = re.compile(r"[.!?。！？\n]")
+# A clause that takes back its sentence: "just kidding", 騙你的. With the mark before it, it takes back what that ends, too.
+_JOKE = pattern("factual_JOKE")
 
 
 def factual_length(text: str, *, by_user: bool) -> int:
@@ -80,9 +82,9 @@ class FactualText:
     def holds(self, begin: int, stop: int) -> bool:
         """Returns False for fiction, for words after a request to write, and for a sentence with orders to the reader.
 
-        A request to forget is such an order.
+        A request to forget is such an order. A joke is no fact either.
         """
-        left_out = (*self.fiction, *self._orders)
+        left_out = (*self.fiction, *self._orders, *self._jokes)
         return begin < self._length and not any(start < stop and begin < end for start, end in left_out)
 
     @cached_property
@@ -98,3 +100,7 @@ class FactualText:
     def _orders(self) -> tuple[tuple[int, int], ...]:
         asked = [(request.begin, request.end) for request in requests_to_forget(self._text)]
         return (*untrusted_spans(self._text), *asked)
+
+    @cached_property
+    def _jokes(self) -> list[tuple[int, int]]:
+        return [found.span() for found in _JOKE.finditer(simplified(self._text))]
