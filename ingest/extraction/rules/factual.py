@@ -43,7 +43,7 @@ _COLON = re.compile(
     rf"(?:[他她A-Za-z]|{either('亲')}) ?(?:[跟对]我)?(?:说|告诉我)，"
 )
 _END = re.compile(r"[.!?。！？\n]")
-# A clause that takes back its sentence: "just kidding", 騙你的. With the mark before it, it takes back what that ends, too.
+# A clause that takes back its sentence, and what the mark before it ends: "just kidding", 騙你的.
 _JOKE = pattern("factual_JOKE")
 
 

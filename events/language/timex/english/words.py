@@ -36,7 +36,7 @@ _AHEAD = re.compile(
     r"|meet|tomorrow|upcoming|starts?|begins?|leaves?|opens|expires?|intends? to|expects? to|appointment|reschedule"
     r"|set up|find time|available|next|can we|can you|could you|shall we)\b|\b\w+(?:'|’)ll\b"
     r"|\b(?:lands|arrives|departs|comes(?! from)|closes|ends|returns|flies|takes place|resumes|premieres)\b"
-    r"|\b(?:i|we|they) (?:fly|leave|travel|drive|land|arrive|move|depart|return|open|close)\b"
+    r"|\b(?:i|we|they) (?:fly|go|leave|travel|drive|land|arrive|move|depart|return|open|close)\b"
     r"|\b(?:have|has|take|takes|taking) (?:[^\s.!?]+ ){0,6}off\b|\bworks? for (?:me|us|you|him|her|them)\b"
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b"
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are) (?:free|busy|back|booked|in|at)\b",
@@ -89,6 +89,12 @@ _SPEAKS = re.compile(
     r" (?:(?:[a-z]+ ){1,2}[a-z]+(?:s|ed)\b|[a-z]+s (?!(?:in|on|at|by|for|of|to|from|with)\b)[a-z])",
     re.IGNORECASE,
 )
+# Behind the verb of the clause and an article, a past form belongs to a noun: "I go to a bar called Luna", "I meet the
+# woman who sold the house".
+_OBJECT = re.compile(
+    r"\b(?:i|we|you|he|she|they) (?!and )(?:[a-z]+ ){1,4}?(?:an?|the|my|our|your|his|her|their|some)\b",
+    re.IGNORECASE,
+)
 # What follows a past verb and is ahead of now: "she said she will come".
 _PROMISED = re.compile(
     rf"\b(?:{_WILL_VERB}|won't|gonna|wants|needs|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b",
@@ -136,7 +142,9 @@ class EnglishScan(Scan):
         near = _CLAUSE.split(head)[-1]
         own = near + _CLAUSE.split(tail, maxsplit=1)[0]
         for part in (near, own) if _SPEAKS.search(own) else (near, own, head, whole):
-            told = [*_BACK.finditer(part), *_DONE.finditer(part)]
+            noun = _OBJECT.search(part, len(near)) if part is own else None
+            stop = noun.end() if noun is not None else len(part)
+            told = [*_BACK.finditer(part, 0, stop), *_DONE.finditer(part, 0, stop)]
             if told:
                 behind = max(each.end() for each in told)
                 return 1 if part is not whole and _PROMISED.search(part, behind) else -1
