@@ -63,7 +63,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-11"
+    prompt_version = "rules-12"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)

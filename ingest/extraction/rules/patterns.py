@@ -34,7 +34,7 @@ _TAIL_ZH = (
     rf"(?:了|啊|呀|的|哈|{TIME}| |现在|很久|"
     rf"(?:[一二两三四五六七八九十几好\d]+多?年多?))*\W*$"
 )
-_BE = "(?:'s|'re| is| are)(?: now| actually| currently)?"
+_BE = rf"(?:'s|'re| is| are)(?: actually| {TIME}++)?"
 # "{attribute}" and the others: words before a value that decide its key.
 _NOUN = r"[a-z][\w-]*"
 _KEYWORDS = {

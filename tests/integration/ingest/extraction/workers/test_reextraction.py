@@ -115,7 +115,7 @@ def test_the_cards_are_those_of_the_newest_reading_and_the_log_keeps_all(reader:
     check_rebuilt(reader)
     reader.api.trouble = moving_to("Bergen")
     assert again(reader).turns == 1  # only bea's was not read with today's prompt
-    assert again(reader, ReextractionFilter(user_id="ana", prompt_version="rules-11")).turns == 0
+    assert again(reader, ReextractionFilter(user_id="ana", prompt_version="rules-12")).turns == 0
 
 
 def test_a_reading_can_be_replaced_again_and_again(reader: Reader) -> None:
@@ -290,7 +290,7 @@ def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     none = json.loads(command("--since", tomorrow, "--dry-run", "--json").stdout)
     assert none["planned"]["turns"] == 0
-    done = command("--prompt-version", "rules-11", "--json")
+    done = command("--prompt-version", "rules-12", "--json")
     assert done.returncode == 0, done.stderr
     assert "3 turns in 1 burst, to be read by claude-haiku-5-5" in done.stderr
     result = json.loads(done.stdout)["done"]
