@@ -93,6 +93,8 @@ def chinese_patterns() -> tuple[re.Pattern[str], ...]:
             (
                 rf"(?:我的?|咱|我们的?|(?<![他她你您])(?<![他她你您]的)){kin}(?:的名字)?(?P<called>名?叫做?)?[是，]?"
                 rf"(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{_HAN}){says}?",
+                rf"(?:^|(?<=[\s，。！？、；,.!?;是的和跟]))(?:{circle}的?)?(?P<name>[\u4e00-\u9fff]{{2,3}}?)"
+                rf"(?<![不也])是我们?的?{kin}",
                 rf"{circle}的?(?:同事)?(?P<name>(?P<open>{_FAMILIAR}(?!{_END}))|{_HAN}){says}?",
                 r"(?P<name>[\u4e00-\u9fff]{2,3}?)(?:昨天|今天|刚才|刚刚|上周|之前)?(?P<told>[跟和对]我[说讲提]|告诉我)",
                 rf"我的?{kin}{says}?",
@@ -155,6 +157,11 @@ def linking_patterns() -> tuple[tuple[LinkKind, str, re.Pattern[str]], ...]:
             rf"(?P<name2>{_HAN}|{NAME})"
         )),
         ("identity", "就是", re.compile(rf"{han}就是(?P<name2>{_HAN})")),
+        # One name has two ties: 公司的小芳是我主管.
+        ("stated", "是我", re.compile(
+            rf"(?P<circle1>{circle})的?(?=(?P<name1>[\u4e00-\u9fff]{{2,3}}?)是)"
+            rf"(?P<name2>(?:[小阿老]|{surnames()})[\u4e00-\u9fff]{{1,2}}?)是我们?的?(?P<kin2>{kin})"
+        )),
     )  # fmt: skip
 
 
