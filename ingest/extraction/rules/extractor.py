@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from events.types.cards import SourceSpan
+from events.types.cards import EventNoted, SourceSpan
 from events.types.migrations import migrated
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
@@ -150,7 +150,11 @@ def _read_note(
         found, _ = _read_sentences(reader, [(0, clause.text)], told)
         for card in found:
             confidence = min(card.confidence, HEDGED) if clause.hedged else card.confidence
-            cards.append(replace(card, origin=replace(card.origin, source_span=whole), confidence=confidence))
+            # An event has the words of its note: "I is planning a trip" is no sentence.
+            retold = isinstance(card, EventNoted) and card.content in clause.text
+            content = clause.said if retold else card.content
+            origin = replace(card.origin, source_span=whole)
+            cards.append(replace(card, content=content, origin=origin, confidence=confidence))
         problems += [replace(each, origin=replace(each.origin, source_span=whole)) for each in told]
     return cards
 

@@ -31,8 +31,9 @@ HEDGED = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause in the first person. ``hedged``: the note itself is not sure of it."""
+    """A clause in the first person. ``said`` is what the note says; ``hedged``: the note itself is not sure of it."""
 
+    said: str
     text: str
     hedged: bool = False
 
@@ -49,18 +50,20 @@ def clauses(note: str, user_name: str | None = None) -> Iterator[Clause]:
         if has_cjk(sentence):
             hedge = _HEDGE_ZH.search(rest[:8])
             rest = rest[: hedge.start()] + rest[hedge.end() :] if hedge is not None else rest
-            yield Clause(rest if _FIRST_ZH.match(rest) else f"我{rest}", hedge is not None)
+            yield Clause(sentence, rest if _FIRST_ZH.match(rest) else f"我{rest}", hedge is not None)
         elif named is not None and named["owns"]:
-            yield Clause(f"My {rest}")
+            yield Clause(sentence, f"My {rest}")
         elif named is None and _owned().match(sentence):
-            yield Clause(f"My {sentence[0].lower()}{sentence[1:]}")
+            yield Clause(sentence, f"My {sentence[0].lower()}{sentence[1:]}")
         else:
             hedge = _HEDGE.match(rest)
             told = (
                 rest if hedge is None else ("is " if hedge[0].endswith("be ") else "") + rest[hedge.end() :]
             )
             without = named is None and hedge is None and _verbs().match(rest) is None
-            yield Clause(sentence if without else f"I {told[:1].lower()}{told[1:]}", hedge is not None)
+            yield Clause(
+                sentence, sentence if without else f"I {told[:1].lower()}{told[1:]}", hedge is not None
+            )
 
 
 @lru_cache(maxsize=256)

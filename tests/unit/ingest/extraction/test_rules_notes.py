@@ -7,7 +7,7 @@ import pytest
 
 from events.types.cards import EventNoted, StateAsserted
 from events.types.migrations import Migrated, migrated
-from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.extractor_port import CardEvent, SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
 from tests.support.tables import examples
 
@@ -20,16 +20,21 @@ def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set
 
 
 def states(text: str, *, notes: bool = True, user_name: str | None = None) -> list[StateAsserted]:
+    found = cards(text, notes=notes, user_name=user_name)
+    return [each for each in found if isinstance(each, StateAsserted)]
+
+
+def cards(text: str, *, notes: bool = True, user_name: str | None = None) -> tuple[CardEvent, ...]:
     mark = orjson.dumps(Migrated(source="mem0", notes=notes, user_name=user_name).metadata()).decode()
     one = turn(text, 1)
     one = replace(one, turn=replace(one.turn, metadata=mark))
-    cards = EXTRACTOR.extract(SessionBatch((one,))).cards
-    for each in cards:
+    found = EXTRACTOR.extract(SessionBatch((one,))).cards
+    for each in found:
         span = each.origin.source_span
         assert span is not None
         assert one.turn.text[span.start : span.end] == span.text
-    assert [each.content for each in cards if isinstance(each, EventNoted) and each.episode] == [text]
-    return [each for each in cards if isinstance(each, StateAsserted)]
+    assert [each.content for each in found if isinstance(each, EventNoted) and each.episode] == [text]
+    return found
 
 
 @examples
@@ -49,6 +54,13 @@ def test_a_note_is_read_with_its_confidence(note: str, key: str, value: str, con
 def test_the_name_of_the_user_is_the_user(note: str, found: set[tuple[str, str, str]]) -> None:
     name = "小明" if note.startswith("小") else "Quilla Marsh"
     assert {each[:3] for each in facts(note, user_name=name)} == found
+
+
+@pytest.mark.parametrize(
+    "note", ["Is planning a trip to Japan in May", "User met Orla yesterday", "用戶昨天參加了婚禮"]
+)
+def test_an_event_has_the_words_of_its_note(note: str) -> None:
+    assert [each.content for each in cards(note) if isinstance(each, EventNoted)] == [note, note]
 
 
 def test_each_clause_of_a_note_is_a_fact() -> None:
