@@ -7,6 +7,7 @@ does not guess whom it means.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from events.language.concepts import canonical_key
 from ingest.extraction.rules.drafts import StateDraft
@@ -68,6 +69,9 @@ _ADVERBS_ZH = re.compile(
 _PREPOSITION = re.compile(r"(?:on|at|in|by) ", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|tonight|yesterday|next|this|last|in)\b", re.IGNORECASE)
 _NEAR = 5
+_DENIED = re.compile(
+    r"(?<=[ '])(?:no longer|(?:do(?:es)?n'?t|not)(?= [^,.;:!?]{1,60} any ?(?:more|longer)\b))", re.IGNORECASE
+)
 _DOUBLED = frozenset("爸妈哥姐弟妹")
 
 
@@ -86,7 +90,8 @@ def states(sentence: Sentence, masked: str, owner: str) -> Iterator[StateDraft]:
     The entity of something that ended is the value itself when the sentence does not say whose it was.
     """
     seen: set[tuple[str, str, str]] = set()
-    for draft in (_chinese if sentence.chinese else _english)(sentence, masked, owner):
+    found = _chinese(sentence, masked, owner) if sentence.chinese else _english(sentence, masked, owner)
+    for draft in chain(found, _denied(sentence, masked, owner)):
         identity = (draft.entity, draft.key, draft.value)
         owned = draft.entity != draft.value or identity[1:] not in {one[1:] for one in seen}
         if identity not in seen and owned:
@@ -122,6 +127,17 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
     for row in index(False)[("*", "")]:
         for found in row.compiled().finditer(text):
             yield from _drafts(found, row, _Subject(owner, own=True), sentence)
+
+
+def _denied(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
+    """Yields the ends of what "no longer" or "don't … any more" denies: what the words without it assert."""
+    denials = [found.start() for found in _DENIED.finditer(text)]
+    plain = _DENIED.sub(lambda found: TIME * len(found[0]), text)
+    for draft in _english(sentence, plain, owner) if denials else ():
+        begin, stop = draft.span
+        of_denial = any(begin <= each < stop for each in denials)
+        if of_denial and draft.statement == "asserted" and draft.content is None:
+            yield replace(draft, statement="ended", announced=False)
 
 
 def _readings(text: str, begin: int, owner: str) -> Iterator[tuple[_Subject, list[Row], int]]:
