@@ -40,8 +40,9 @@ _ADVERBS = (
     "also|just|now|still|really|currently|actually|always|recently|finally|officially|absolutely|mostly|usually|only|"
     f"totally|genuinely|originally|{TIME}++"
 )
+_ADVERB = rf"(?: (?:{_ADVERBS})(?!\w),?)"
 _PREDICATE = re.compile(
-    rf"(?P<aux>'?m|'re|'s|'?ve| am| is| are| have| has)?(?: (?:{_ADVERBS})(?!\w),?)* (?P<word>[A-Za-z'’]+)"
+    rf"{_ADVERB}*+(?P<aux>'?m|'re|'s|'?ve| am| is| are| have| has)?{_ADVERB}* (?P<word>[A-Za-z'’]+)"
 )
 _BE = frozenset(("'m", "m", "'re", "'s", "am", "is", "are"))
 _HAVE = frozenset(("'ve", "ve", "'s", "have", "has"))
