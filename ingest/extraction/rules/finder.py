@@ -71,7 +71,8 @@ _PREPOSITION = re.compile(r"(?:on|at|in|by) ", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|tonight|yesterday|next|this|last|in)\b", re.IGNORECASE)
 _NEAR = 5
 _DENIED = re.compile(
-    r"(?<=[ '])(?:no longer|(?:do(?:es)?n'?t|not)(?= [^,.;:!?]{1,60} any ?(?:more|longer)\b))", re.IGNORECASE
+    r"(?<=[ '])(?:no longer|(?:do(?:es)?(?:n'?t| not)|not)(?= [^,.;:!?]{1,60} any ?(?:more|longer)\b))",
+    re.IGNORECASE,
 )
 _DOUBLED = frozenset("爸妈哥姐弟妹")
 
