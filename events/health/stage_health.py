@@ -62,8 +62,8 @@ class StageHealth:
 
     @property
     def well(self) -> bool:
-        """True when the stage needs no operator."""
-        return self.state in _WELL
+        """True when the stage needs no operator. Dead letters and turns that were given up need one."""
+        return self.state in _WELL and not self.dead
 
     def document(self) -> dict[str, object]:
         """Returns the fields as a JSON object, without the name."""
@@ -115,7 +115,7 @@ class Overview:
 
     @property
     def well(self) -> bool:
-        """True when nothing needs an operator: every stage is well, and no turn is dead or parked."""
+        """True when nothing needs an operator: every stage is well, and no turn is dead or parked or given up."""
         return all(stage.well for stage in self.stages) and not self.dead and not self.parked
 
     def document(self) -> dict[str, object]:

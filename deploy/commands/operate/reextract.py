@@ -3,7 +3,7 @@
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +15,16 @@ from deploy.options import Answer, Flat, Given, Json, instant_of
 from deploy.progress import Progress
 from events.platform.counting import counted
 from events.platform.database import connect
-from events.platform.settings import Settings
+from events.platform.settings import Settings, SettingsError
 from events.types.extraction import Usage
 from ingest.extraction.choosing import describe, uses_model
 from ingest.extraction.extractor_port import Extractor, SessionBatch
-from ingest.extraction.workers.reextraction import Reextraction, ReextractionFilter, past_extractions
+from ingest.extraction.workers.reextraction import (
+    Reextraction,
+    ReextractionFilter,
+    model_in_use,
+    past_extractions,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +36,8 @@ class Options:
     """only turns read since then (ISO 8601)"""
     prompt_version: Annotated[str | None, Parameter(metavar="V")] = None
     """only turns read with this prompt, such as rules-1; for the current prompt each run starts anew"""
+    given_up: Annotated[bool, Parameter(help="only turns that an extractor gave up")] = False
+    with_rules: Annotated[bool, Parameter(help="read with the rules, although a model reads here")] = False
     dry_run: Annotated[bool, Parameter(help="only print the turns to read and the estimated cost")] = False
     json: Json = False
 
@@ -44,11 +51,14 @@ def reextract(
     earlier extraction had are withdrawn. Without options, it reads every turn that was not read with the current
     prompt and model. This includes turns that the rules read as a fallback, and turns that were given up. It prints
     the estimated cost first. Ctrl-C stops it at any moment, and the next start continues. Turns that cannot be read
-    keep their extraction, and the exit status is then 1.
+    keep their extraction, and the exit status is then 1. Where a model reads the turns and these settings name none, it
+    reads nothing, because the rules would replace the model's cards.
     """
     since = None if options.since is None else instant_of("--since", options.since).astimezone()
-    choice = ReextractionFilter(options.user, since, options.prompt_version)
+    choice = ReextractionFilter(options.user, since, options.prompt_version, options.given_up)
     settings, _ = find(settings, data)
+    if options.with_rules:
+        settings = replace(settings, anthropic_api_key="", anthropic_base_url="", openai_base_url="")
     stop = Stop()
     if uses_model(settings):
         from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - the SDK takes a second to load
@@ -78,6 +88,12 @@ def _run(
     stop: Stop,
 ) -> Answer:
     with connect(settings.database_url, application="reextract") as connection:
+        if not (uses_model(settings) or options.with_rules) and (model := model_in_use(connection)):
+            raise SettingsError(
+                f"a model reads the turns here ({model}), and these settings name none, so the rules would replace "
+                "its cards: set the variables of the extractor (ANTHROPIC_API_KEY or CARDLOG_OPENAI_BASE_URL, and "
+                "CARDLOG_MODEL), or give --with-rules"
+            )
         reextraction = Reextraction(settings, extractor, stop)
         turns = bursts = 0
 

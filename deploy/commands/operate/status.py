@@ -34,7 +34,7 @@ def status(
     letters, and living workers. ? means unknown, never zero. Health: running; waiting (with the reason; other
     stages continue); stuck (work waits and none was done for 30 s, or an operator is needed); stopped (no heartbeat
     for 15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator,
-    else 1: a stage is not well, or turns are dead or parked. The last lines are the addresses.
+    else 1: a stage is not well, or turns are dead, parked or given up. The last lines are the addresses.
     """
     given = settings
     settings, instance = find(settings, data)
@@ -164,7 +164,7 @@ def _print(report: dict[str, Any], *, as_json: bool, clear: bool) -> None:
             "dead letters need you: `cardlog dead list` gives their reasons, `retry` and `drop` settle them"
         )
     if given_up := sum(stage.dead or 0 for stage in seen.stages if stage.name == "extractor"):
-        again = "`cardlog reextract` extracts them again"
+        again = "`cardlog reextract --given-up` extracts them again"
         lines.append(
             f"{counted(given_up, 'turn')} without cards, given up by the extractor, need you: {again}"
         )

@@ -23,6 +23,13 @@ CROSS JOIN LATERAL json_array_elements(
 WHERE e.type IN ('TurnsExtracted', 'ExtractionFailed')
   AND CASE WHEN (p.value::text) ~ '^[0-9]{1,18}$' THEN (p.value::text)::bigint > c.position END;
 
+-- name: latest_extraction
+SELECT {event e}
+FROM log.events e
+WHERE e.type IN ('TurnsExtracted', 'ExtractionFailed')
+ORDER BY e.recorded_at DESC, e.position DESC
+LIMIT 1;
+
 -- name: past_extractions
 -- The extractions and failed extractions of one partition, in order.
 SELECT {event e}

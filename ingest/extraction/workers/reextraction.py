@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
+from events.health.heartbeat import reports
 from events.platform.database import Connection, rows_of, statement
 from events.platform.linger import pause
 from events.platform.modes import modes_of
@@ -24,6 +25,7 @@ from ingest.extraction.extraction_events import caused_by, events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
+from ingest.extraction.workers.rules_worker import PROCESSOR
 from ingest.extraction.workers.session_batcher import SessionBatcher
 
 _TRIES = 6
@@ -37,17 +39,23 @@ class ReextractionBusyError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class ReextractionFilter:
-    """Chooses extractions. Without ``prompt_version``: those of other versions, of the rules fallback, and failures."""
+    """Chooses extractions. Without ``prompt_version``: those of other versions, of the rules fallback, and failures.
+
+    With ``given_up``, only failures are chosen.
+    """
 
     user_id: str | None = None
     since: datetime | None = None
     prompt_version: str | None = None
+    given_up: bool = False
 
     def wants(self, reading: Event, extractor: Extractor) -> bool:
         """True when ``extractor`` should repeat ``reading``."""
         if self.since is not None and reading.recorded_at < self.since:
             return False
         made: TurnsExtracted | ExtractionFailed = reading.payload
+        if self.given_up and not isinstance(made, ExtractionFailed):
+            return False
         if self.prompt_version is not None:
             return made.prompt_version == self.prompt_version
         return (
@@ -116,6 +124,23 @@ def past_extractions(
         for reading in {each.position: each for each in last.values()}.values():
             if choice.wants(reading, extractor):
                 yield reading
+
+
+def model_in_use(connection: Connection) -> str | None:
+    """Returns what is known of the model that extracts the turns here; None when the rules do.
+
+    The extractors that run now decide. If none runs, the latest extraction in the log decides.
+    """
+    running = [each for each in reports(connection) if each.stage == PROCESSOR.name and each.alive]
+    if running:
+        return next((each.detail for each in running if each.detail), None)
+    rows = rows_of(connection, statement("ingest.extraction.workers", "latest_extraction"), {})
+    for made in (event.payload for event in log.events_of(rows)):
+        if isinstance(made, TurnsExtracted | ExtractionFailed) and made.model:
+            return made.model
+        if isinstance(made, TurnsExtracted) and made.rules_fallback:
+            return "the rules stood in for it"
+    return None
 
 
 class Reextraction:

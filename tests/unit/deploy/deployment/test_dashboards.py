@@ -46,6 +46,13 @@ def test_an_expression_names_existing_metrics(where: str, expression: str) -> No
         )
 
 
+@pytest.mark.parametrize(
+    "count", ["cardlog_stage_parked", "cardlog_dead", 'cardlog_stage_dead{stage="extractor"}']
+)
+def test_a_count_that_needs_an_operator_has_an_alert(count: str) -> None:
+    assert any(rule["expr"].endswith(f"({count}) > 0") for rule in RULES)
+
+
 def test_prometheus_asks_both_services_where_they_listen() -> None:
     scraped = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())
     targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in scraped["scrape_configs"]}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from events.health.health_status import read_health
+from events.health.heartbeat import reports
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
@@ -29,6 +30,7 @@ from tests.support.ingest.messages_api import MessagesApi, Request, calls, says,
 from tests.support.ingest.model_workers import TOWNS, Reader, moves, turn
 from tests.support.projectors.folding import fold_live, rebuild
 from tests.support.stack import typed_here
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -178,11 +180,12 @@ def test_turns_given_up_or_extracted_by_the_fallback_are_extracted_again(
     reader.read(*moves("ana", 2))
     assert len(reader.failed("ana")) == 2
     assert read_health(reader.connection).reader("extractor").dead == 2
-    told = "2 turns without cards, given up by the extractor, need you: `cardlog reextract`"
+    told = "2 turns without cards, given up by the extractor, need you: `cardlog reextract --given-up`"
     assert told in typed_here(capsys, "status").stdout
+    assert not read_health(reader.connection).reader("extractor").well
     reader.api.trouble = lambda _: None
     ensure_live(reader.connection, CardsProjector())
-    assert again(reader).turns == 2
+    assert again(reader, ReextractionFilter(given_up=True)).turns == 2
     assert reader.extracted("ana") == ["s-0", "s-1"]
     assert read_health(reader.connection).reader("extractor").dead == 0
     assert [card[2] for card in cards(reader, "ana") if card[0] == "state"] == [*TOWNS[:2]]
@@ -300,3 +303,34 @@ def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(
     bad = command("--since", "yesterday")
     assert bad.returncode == 2
     assert "ISO 8601" in bad.stderr
+
+
+def test_the_rules_replace_the_cards_of_a_model_only_on_purpose(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", reader.settings.database_url)
+    command = partial(typed_here, capsys, "reextract")
+    reader.append(*moves("ana", 1))
+    by_rules(reader)
+    assert command().returncode == 0  # nothing here knows a model
+    reader.api.trouble = moving_to("Oslo")
+    with reader.working():
+        eventually(lambda: any(each.detail for each in reports(reader.connection)))
+        refused = command()
+        assert refused.returncode == 2
+        assert "a model reads the turns here (claude-haiku-5-5 at http://127.0.0.1" in refused.stderr
+        reader.append(turn("bea", "I moved to Oslo.", 0))
+        reader.until_read("ana", "bea")
+    for options in (), ("--dry-run",), ("--prompt-version", "rules-11"):
+        refused = command(*options)
+        assert refused.returncode == 2
+        assert "ANTHROPIC_API_KEY or CARDLOG_OPENAI_BASE_URL" in refused.stderr
+    assert not reader.payloads(CardsWithdrawn, "bea")
+    none = command("--given-up", "--with-rules", "--json")
+    assert json.loads(none.stdout)["planned"]["turns"] == 0
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", reader.api.url)
+    done = command("--with-rules", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "to be read by rules" in done.stderr
+    assert json.loads(done.stdout)["planned"]["turns"] == 1
+    assert len(reader.payloads(CardsWithdrawn, "bea")) == 1
