@@ -229,6 +229,12 @@ class Stack:
                 logger.info(
                     "payloads are not sealed: make a key-encryption key with `cardlog log kek new FILE`"
                 )
+            sealer.use_settings(settings)
+            try:
+                keystore.require_keys(connection)
+            except key_encryption.KeyUnavailableError as error:
+                kek = settings.kek_file or variable_of("kek")
+                raise StackError(f"{kek} is not the key-encryption key of this log: {error}") from error
         authentication.use_file(settings.log_key_file)
         with connect(settings.database_url, application="up") as connection:
             for projector in projectors(settings):
@@ -304,12 +310,10 @@ class Stack:
             logger.info(
                 "created %s: payloads are sealed under it; keep a copy of it apart from the database", file
             )
-        key_encryption.from_file(file)
         return str(file.resolve())
 
     def _erase_again(self, settings: Settings, connection: Connection) -> None:
         """Erases what a restored backup brought back, before any worker or service reads it."""
-        sealer.use_settings(settings)
         eraser = Eraser(settings, derived(settings))
         try:
             for outcome in replay(eraser, connection, tombstones.read(Path(settings.tombstones_file))):

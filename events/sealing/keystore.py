@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 from psycopg.rows import tuple_row
 
 from events.platform.database import Connection, statement, tuples_of
-from events.sealing.sealer import Sealer
+from events.sealing.key_encryption import WrappedKeyError
+from events.sealing.sealer import Sealer, in_use
 
 _PACKAGE = "events.sealing"
 _AT_ONCE = 1_000
@@ -92,6 +94,16 @@ def wrapped_keys(connection: Connection, users: Collection[str]) -> dict[str, by
 def any_key(connection: Connection) -> bool:
     """True when a payload of some subject may be sealed."""
     return bool(_page(connection, "", 1))
+
+
+def require_keys(connection: Connection) -> None:
+    """Raises :class:`KeyUnavailableError` when this process has key-encryption keys, and not all that are in use here."""
+    sealer = in_use()
+    for user, wrapped in (
+        () if sealer is None else tuples_of(connection, statement(_PACKAGE, "key_of_each_wrapper"))
+    ):
+        with suppress(WrappedKeyError):  # it concerns one user, and `cardlog log verify` names it
+            sealer.rewrapped(user, bytes(wrapped))
 
 
 def import_keys(

@@ -1,6 +1,11 @@
 -- name: keys_after
 SELECT user_id, wrapped FROM sealing.subject_keys WHERE user_id > %(after)s ORDER BY user_id LIMIT %(limit)s;
 
+-- name: key_of_each_wrapper
+SELECT k.user_id, k.wrapped
+FROM (SELECT min(user_id) AS user_id FROM sealing.subject_keys GROUP BY substring(wrapped FOR 8)) w
+JOIN sealing.subject_keys k USING (user_id);
+
 -- name: keys_by_wrapper
 SELECT encode(substring(wrapped FOR 8), 'hex'), count(*) FROM sealing.subject_keys GROUP BY 1;
 

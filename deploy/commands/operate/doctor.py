@@ -25,6 +25,7 @@ from events.platform.database import (
 )
 from events.platform.settings import Settings, SettingsError, variable_of
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
+from events.sealing import keystore, sealer
 from events.types.json_values import JsonObject
 from ingest.extraction.choosing import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
@@ -45,6 +46,8 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
         ("embedding models", lambda: _models(settings)),
         ("extraction", lambda: _extraction(settings)),
     ]
+    if settings.kek_file or settings.kek:
+        checks.append(("sealing", lambda: _sealing(settings)))
     failed = 0
     for name, check in checks:
         try:
@@ -99,6 +102,17 @@ def _tables(settings: Settings) -> str:
     return f"the live generations of {counted(len(found), 'projection')} fit this version"
 
 
+def _sealing(settings: Settings) -> str:
+    sealer.use_settings(settings)
+    with connect(settings.database_url, application="doctor") as connection:
+        try:
+            if is_migrated(connection):
+                keystore.require_keys(connection)
+        except psycopg.errors.InsufficientPrivilege:
+            return "new payloads are sealed; this role may not see the data keys"
+    return "new payloads are sealed"
+
+
 def _uncached(settings: Settings) -> str | None:
     from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - a second, and only with a model
 
@@ -139,9 +153,7 @@ def _print_weaknesses(settings: Settings) -> None:
         )
     if warning := old_pgvector(pgvector):
         print(f"warn  postgres: {warning}")
-    if settings.kek_file or settings.kek:
-        print("ok    sealing: new payloads are sealed")
-    else:
+    if not (settings.kek_file or settings.kek):
         print(
             "warn  sealing: payloads are stored in the clear, so nobody can erase them; create a key-encryption key "
             "with: cardlog log kek new FILE"

@@ -22,6 +22,7 @@ from rich.cells import cell_len
 
 from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import connect, migrate
+from events.sealing.key_encryption import create
 from events.store import log
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import DEFAULT_MODEL, HashEmbedder
@@ -70,6 +71,12 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
         assert f"{first.data / name} is missing" in refused.stderr
         assert setting in refused.stderr
         kept.rename(first.data / name)
+    kept = (first.data / "kek.key").rename(tmp_path / "kek.key")
+    create(first.data / "kek.key")
+    refused = typed("up", "--data", str(first.data), "--port-write", "0", "--port-read", "0")
+    assert refused.returncode == 1
+    assert f"{first.data / 'kek.key'} is not the key-encryption key of this log" in refused.stderr
+    kept.replace(first.data / "kek.key")
     (first.data / "log.key").write_text("")
     nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
     second = start(tmp_path / "data with a space", **LONG, **nowhere)

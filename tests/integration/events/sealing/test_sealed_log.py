@@ -3,15 +3,18 @@
 import dataclasses
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
+from deploy.commands.operate.doctor import doctor
 from deploy.commands.security.sealing import CopyRefusedError, seal_log
 from events.platform.database import Connection, connect, migrate, rows_of, statement
 from events.platform.key_file import new_key
+from events.platform.settings import Settings
 from events.sealing import keystore
 from events.sealing import sealer as sealing
-from events.sealing.key_encryption import KeyUnavailableError, LocalKeyEncryption
+from events.sealing.key_encryption import KeyUnavailableError, LocalKeyEncryption, create
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.store.archive import export_log, import_log
@@ -71,6 +74,21 @@ def test_without_the_key_reading_stops_and_blames_no_event(connection: Connectio
     [row] = rows_of(connection, statement("events.store", "read_partition"), partition)
     with pytest.raises(KeyUnavailableError, match="not at hand"):
         log.event_if_readable(row)
+
+
+def test_the_doctor_tries_the_key_encryption_key_of_each_data_key(
+    database: str, connection: Connection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sealing.use(Sealer(create(tmp_path / "kek.key")))
+    log.append(connection, [turn("ada", "1", SECRET)])
+    sealing.use(Sealer(create(tmp_path / "other.key")))
+    log.append(connection, [turn("bob", "1", SECRET)])
+    doctor(settings=Settings(database_url=database, kek_file=str(tmp_path / "kek.key")), data=None)
+    assert "FAIL  sealing: a data key was wrapped by the key-encryption key" in capsys.readouterr().out
+    connection.execute("DELETE FROM sealing.subject_keys WHERE user_id = 'bob'")
+    doctor(settings=Settings(database_url=database, kek_file=str(tmp_path / "kek.key")), data=None)
+    assert "ok    sealing: new payloads are sealed" in capsys.readouterr().out
+    sealing.use(None)
 
 
 def test_destroying_a_subject_erases_its_payloads_alone_and_later_events_get_a_new_key(
