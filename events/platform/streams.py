@@ -48,6 +48,22 @@ def without_command(error: _E) -> _E:
     return error
 
 
+def fault_of(error: Exception) -> str:
+    """Returns why Redis did not do what it was asked, in one line. ``error`` is one of :data:`REDIS_AWAY`.
+
+    A refused login names the setting.
+    """
+    said = " ".join(str(error).split())
+    if isinstance(error, redis.AuthenticationError):
+        return f"redis refuses the login in {variable_of('redis_url')}: {said}"
+    return f"redis {'refused' if isinstance(error, redis.ResponseError) else 'is away'}: {said}"
+
+
+def write_probe(client: redis.Redis | redis.asyncio.Redis, stream: str) -> tuple[str, ...]:
+    """Returns a command that writes nothing. Redis refuses it when it takes no turn, as with a full disk."""
+    return ("XADD", keys_of(client, stream).probe, "NOMKSTREAM", "*", "probe", "")
+
+
 def pushed_streams(settings: Settings) -> tuple[str, ...]:
     """Returns the streams that the write service pushes turns onto: ``turns``, or ``turns:{0}``, ``turns:{1}`` …
 
@@ -96,6 +112,8 @@ class StreamKeys:
     counts: str
     dropped: str
     pushed: str
+    probe: str
+    """Nobody ever makes this key."""
 
 
 def is_cluster(client: object) -> bool:
@@ -107,7 +125,14 @@ def keys_of(client: redis.Redis | redis.asyncio.Redis, stream: str) -> StreamKey
     """Returns the keys of ``stream``. In a cluster the keys of ``turns`` are ``{turns}:dead`` and so on: the braces
     keep them in the slot of ``turns``."""
     prefix = f"{{{stream}}}" if is_cluster(client) and "{" not in stream else stream
-    return StreamKeys(stream, f"{prefix}:dead", f"{prefix}:counts", f"{prefix}:dropped", f"{prefix}:{PUSHED}")
+    return StreamKeys(
+        stream,
+        f"{prefix}:dead",
+        f"{prefix}:counts",
+        f"{prefix}:dropped",
+        f"{prefix}:{PUSHED}",
+        f"{prefix}:probe",
+    )
 
 
 def existing(client: redis.Redis, streams: Iterable[str]) -> list[str]:

@@ -97,11 +97,11 @@ def any_key(connection: Connection) -> bool:
 
 
 def require_keys(connection: Connection) -> None:
-    """Raises :class:`KeyUnavailableError` when this process has key-encryption keys, and not all that are in use here."""
+    """Raises :class:`KeyUnavailableError` when this process seals and lacks a key-encryption key that is in use."""
     sealer = in_use()
-    for user, wrapped in (
-        () if sealer is None else tuples_of(connection, statement(_PACKAGE, "key_of_each_wrapper"))
-    ):
+    if sealer is None:
+        return
+    for user, wrapped in tuples_of(connection, statement(_PACKAGE, "key_of_each_wrapper")):
         with suppress(WrappedKeyError):  # it concerns one user, and `cardlog log verify` names it
             sealer.rewrapped(user, bytes(wrapped))
 

@@ -20,6 +20,7 @@ from events.platform.streams import (
     ready,
     stream_of,
     without_command,
+    write_probe,
 )
 from events.sealing.entries import sealed_entry
 from events.types.queue_entry import QueueKey
@@ -147,10 +148,13 @@ class TurnPublisher:
         return incarnation_mark(await self._call("HGET", keys_of(self._redis, stream).counts, ROLLED_OVER))
 
     async def ping(self) -> None:
-        """Returns when every stream takes turns. Raises one of ``REDIS_AWAY`` when a stream's node is away."""
+        """Returns when every stream takes turns. Raises one of ``REDIS_AWAY`` when a node is away or refuses turns."""
         await ready(self._redis)
         streams = pushed_streams(self._settings)
-        await asyncio.gather(*(self._call("EXISTS", stream) for stream in streams))
+        try:
+            await asyncio.gather(*(self._call(*write_probe(self._redis, stream)) for stream in streams))
+        except redis.ResponseError as error:
+            raise without_command(error) from None
 
     async def _call(self, *words: object) -> Any:
         return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]

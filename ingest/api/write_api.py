@@ -33,7 +33,7 @@ from events.modes.shown import DimensionOf
 from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect, statement
 from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.settings import Settings
-from events.platform.streams import REDIS_AWAY
+from events.platform.streams import REDIS_AWAY, fault_of
 from events.resources.turns import Pushed
 from events.types.envelope import partition_of, uuid7
 from events.types.queue_entry import QueueKey
@@ -142,18 +142,24 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         """Returns a new connection that sees every tenant, for work that no request of one tenant does."""
         return connect(settings.database_url, application="write, chores")
 
+    async def warn_if_refused() -> None:
+        try:
+            await publisher.ping()
+        except REDIS_AWAY as error:
+            logger.warning("no turn can be pushed yet: %s", fault_of(error))
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         appenders.open(wait=False)
-        tasks = []
+        tasks = [asyncio.create_task(warn_if_refused())]
         if with_chores:
             every_hour = {
                 "review of tiers": partial(chores.review_tiers, seeing_all, settings),
                 "review of schemas": partial(chores.review_schemas, seeing_all, settings, cached_documents),
             }
             erasures = partial(chores.erase_what_is_due, seeing_all, eraser)
-            tasks = [
+            tasks += [
                 asyncio.create_task(chores.keep(chores.MINUTE_S, "erasures that are due", erasures)),
                 *(asyncio.create_task(chores.keep(chores.HOUR_S, *each)) for each in every_hour.items()),
             ]
@@ -336,7 +342,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         try:
             await publisher.ping()
         except REDIS_AWAY as error:
-            raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
+            raise ProblemError(503, "Not ready", fault_of(error)) from error
         # The service takes turns while Postgres is away. The queue keeps them until Postgres is back.
         if stages == "ignore":
             return Probe(status="ready")

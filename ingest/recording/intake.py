@@ -12,7 +12,7 @@ from events.health.cached_probe import CachedProbe
 from events.health.health_status import RECORDER, LogHealth, LogMonitor, assess
 from events.health.stage_health import Overview, StageHealth
 from events.platform.settings import Settings
-from events.platform.streams import REDIS_AWAY, connect_redis, existing, read_streams, streams_named
+from events.platform.streams import REDIS_AWAY, connect_redis, existing, fault_of, read_streams, streams_named
 from events.types.turn_contract import entry_time
 from ingest.recording.turn_queue import TurnQueue
 
@@ -114,7 +114,7 @@ class Intake:
         try:
             return self.statistics()
         except REDIS_AWAY as error:
-            return QueueHealth.absent(f"redis is away: {' '.join(str(error).split())}")
+            return QueueHealth.absent(fault_of(error))
 
     def last_ids(self) -> dict[str, str]:
         """Returns the id of the last entry ever pushed, by stream. Streams without an entry are absent.

@@ -18,7 +18,7 @@ from events.platform.counting import counted
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import Linger
 from events.platform.settings import Settings
-from events.platform.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
+from events.platform.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, fault_of, read_streams
 from events.sealing.entries import opened_entry
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
@@ -294,8 +294,8 @@ class StreamReader:
             logger.warning("redis refused: %s; the recorder opens the stream again in %.1f s", error, delay)
             return f"redis refused: {error}"
         if isinstance(error, REDIS_AWAY):
-            logger.warning("redis is away; the recorder waits %.1f s: %s", delay, error)
-            return f"redis is away: {error}"
+            logger.warning("%s; the recorder waits %.1f s", fault_of(error), delay)
+            return fault_of(error)
         logger.exception("cannot record from %s; the recorder tries again in %.1f s", self._stream, delay)
         return log.reason_of(error)
 

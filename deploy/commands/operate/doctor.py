@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import redis
 
 from deploy.instance import find
 from deploy.options import Given
@@ -24,7 +25,15 @@ from events.platform.database import (
     tuples_of,
 )
 from events.platform.settings import Settings, SettingsError, variable_of
-from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
+from events.platform.streams import (
+    REDIS_AWAY,
+    connect_redis,
+    fault_of,
+    is_cluster,
+    pushed_streams,
+    server_of,
+    write_probe,
+)
 from events.sealing import keystore, sealer
 from events.types.json_values import JsonObject
 from ingest.extraction.choosing import describe, uses_model
@@ -178,13 +187,21 @@ def _redis(settings: Settings) -> str:
     servers = [client]
     if is_cluster(client):
         servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    infos: list[JsonObject] = [server.info() for server in servers]
+    try:
+        infos: list[JsonObject] = [server.info() for server in servers]
+    except redis.AuthenticationError as error:
+        raise DatabaseUnfitError(fault_of(error)) from error
     without = sum(not information.get("aof_enabled") for information in infos)
     kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
     if len(infos) > 1 and without:
         kept = f"append-only file OFF on {without} of {len(infos)} nodes: a restart loses turns"
     if faults := {fault for information in infos if (fault := _unfit(information))}:
         raise DatabaseUnfitError("; ".join(sorted(faults)))
+    try:
+        for stream in pushed_streams(settings):
+            client.execute_command(*write_probe(client, stream))
+    except REDIS_AWAY as error:
+        raise DatabaseUnfitError(f"it takes no turn: {fault_of(error)}") from error
     versions = ", ".join(sorted({_version(information) for information in infos}))
     nodes = f"cluster of {len(infos)} nodes, " if len(infos) > 1 else ""
     return f"{server_of(settings.redis_url)}, {nodes}version {versions}, {kept}"

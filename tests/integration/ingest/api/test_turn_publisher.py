@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import threading
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
@@ -12,7 +14,11 @@ from deploy.commands.operate.doctor import doctor
 from deploy.commands.run.push import push
 from events.platform.settings import Settings
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.api.write_api import create_app
+from ingest.recording.recorder import Recorder
+from tests.support.overviews import overview
 from tests.support.streams import entries
+from tests.support.waiting import eventually, working
 
 
 def test_connections_that_redis_has_ended_fail_no_push(
@@ -75,3 +81,52 @@ def test_a_redis_that_throws_turns_away_when_it_is_full_is_named(
     assert "ok    redis" in without
     assert "FAIL  postgres" in without
     assert "ok    extraction: with these settings: rules" in without
+
+
+@pytest.mark.parametrize(
+    ("setting", "refusing", "usual", "reason"),
+    [("min-replicas-to-write", 1, 0, "NOREPLICAS"), ("maxmemory", 1, 0, "raise its maxmemory")],
+)
+def test_a_redis_that_refuses_turns_is_not_ready_and_the_doctor_says_so(
+    write: TestClient,
+    redis: Redis,
+    redis_url: str,
+    redis_operator: Redis,
+    capsys: pytest.CaptureFixture[str],
+    setting: str,
+    refusing: int,
+    usual: int,
+    reason: str,
+) -> None:
+    ready = "/readyz?stages=ignore"
+    assert write.get(ready).status_code == 200
+    redis_operator.config_set(setting, refusing)
+    try:
+        answer = write.get(ready)
+        assert doctor(settings=Settings(redis_url=redis_url), data=None) == 1
+    finally:
+        redis_operator.config_set(setting, usual)
+    assert answer.status_code == 503
+    assert reason in answer.json()["detail"]
+    assert "FAIL  redis: " in capsys.readouterr().out
+    assert write.get(ready).status_code == 200
+    assert redis.dbsize() == 0
+
+
+def test_a_wrong_password_names_its_setting(
+    database: str, redis_url: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host = redis_url.rpartition("@")[2]
+    settings = Settings(database_url=database, redis_url=f"redis://:wrong@{host}")
+    said = "redis refuses the login in CARDLOG_REDIS_URL: "
+    with TestClient(create_app(settings)) as write:
+        assert said in write.get("/readyz").json()["detail"]
+        eventually(lambda: said in caplog.text)
+    assert said in str(overview(settings).stages[0].detail)
+    doctor(settings=settings, data=None)
+    assert f"FAIL  redis: {said}" in capsys.readouterr().out
+    assert ":wrong@" not in caplog.text
+    stop = threading.Event()
+    with working(Recorder(settings, "one", stop.is_set).run, stop):
+        eventually(lambda: "the recorder waits" in caplog.text)
+    assert next(said in line for line in caplog.messages if "the recorder waits" in line)
