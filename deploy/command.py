@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kind = type(error).__name__
         of_everybody = kind in {"SettingsError", "NoInstanceError"}
         print(f"cardlog{'' if of_everybody else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
-        return USAGE if of_everybody or kind == "OptionInvalidError" else FAILED
+        return USAGE if kind in {"SettingsError", "OptionInvalidError"} else FAILED
 
 
 def entry() -> NoReturn:

@@ -18,6 +18,7 @@ from events.types.tombstones import Erased
 
 _SLICE = 10_000
 _BIRTH = "the log key file"
+_OTHER_KEY = "was authenticated with another key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Verification:
     before_key: int | None = None
     sealed: int | None = None
     erased: int | None = None
+
+    @property
+    def lacks_log_key(self) -> bool:
+        """True when another log key authenticated the events, and nothing else is wrong."""
+        return bool(self.faults) and all(_OTHER_KEY in fault for fault in self.faults)
 
 
 def verify(
@@ -166,5 +172,5 @@ def _why(keyring: Keyring, mac: bytes | None) -> str:
     if mac is None:
         return "carries no authentication: somebody without the log key appended it"
     if not keyring.knows(mac):
-        return f"was authenticated with another key ({mac[:8].hex()}) than those at hand"
+        return f"{_OTHER_KEY} ({mac[:8].hex()}) than those at hand"
     return "its authentication does not fit: it was forged or changed"

@@ -1,6 +1,7 @@
 """``cardlog log verify``, ``anchor`` and ``key``: the proof that the log holds what was appended, and by whom."""
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -99,6 +100,11 @@ def run_verify(
     summary = f"{counted(result.events, 'event')} verified, and {audit.entries} audit entries"
     if faults:
         summary = f"{len(faults)} faults; another program changed the log, or the disk is faulty"
+        if result.lacks_log_key and len(faults) == len(result.faults):
+            summary = (
+                f"{len(faults)} faults; the original log.key of these events is missing (name it in "
+                "CARDLOG_LOG_KEY_FILE), or somebody appended them with a key of their own"
+            )
     return Answer(document, [*faults, *(f"note: {note}" for note in notes), summary], 1 if faults else 0)
 
 
@@ -157,6 +163,13 @@ def run_key(
         if path == Path():
             raise SettingsError("no log key is in use here: name its file, or set CARDLOG_LOG_KEY_FILE")
         keyring = authentication.rotate(path) if what == "rotate" else authentication.load(path)
+    if what != "show":
+        where = file if what == "new" else path
+        print(
+            f"wrote {where}; restart every process that appends, with CARDLOG_LOG_KEY_FILE naming it, and keep a copy "
+            "of it outside the database server",
+            file=sys.stderr,
+        )
     for number, key in enumerate(keyring.keys):
         state = "in use" if number == 0 else "earlier"
         print(f"{key.id.hex()}  {state:<8} public key {anchors.public_key_of(key).hex()}")

@@ -183,6 +183,20 @@ def test_a_guard_that_was_replaced_is_named(guarded: Log) -> None:
 # --- keys and files
 
 
+def test_a_missing_log_key_is_told_from_a_changed_log(guarded: Log, tmp_path: Path) -> None:
+    other = tmp_path / "other.key"
+    authentication.create(other, authentication.load(guarded.key).since)
+    with pytest.MonkeyPatch.context() as elsewhere:
+        elsewhere.setenv(variable_of("log_key_file"), str(other))
+        status, said = guarded.run("log", "verify")
+        assert status == 1
+        assert "2 faults; the original log.key of these events is missing" in said
+        with guarded.owner.transaction():
+            guarded.owner.execute("SET LOCAL session_replication_role = replica")
+            guarded.owner.execute("UPDATE log.events SET occurred_at = now() WHERE position = 4")
+        assert "faults; another program changed the log" in guarded.run("log", "verify")[1]
+
+
 def test_after_a_rotation_old_and_new_events_are_both_confirmed(guarded: Log) -> None:
     assert guarded.run("log", "key", "rotate", str(guarded.key))[0] == 0
     guarded.append("with the new key")
@@ -235,6 +249,8 @@ def test_a_key_is_never_written_over_and_one_that_is_broken_is_refused(
     guarded: Log, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = guarded.key.read_bytes()
+    assert main(["log", "key", "new", f"{guarded.key}.new"]) == 0
+    assert "restart every process that appends" in capsys.readouterr().err
     assert main(["log", "key", "new", str(guarded.key)]) == 1
     assert "exists already" in capsys.readouterr().err
     assert guarded.key.read_bytes() == before

@@ -107,5 +107,13 @@ def test_a_grant_is_for_the_cardlog_of_the_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CARDLOG_DATABASE_URL", "postgresql://127.0.0.1:1/another")
-    assert main(["grant", "--data", str(tmp_path / "absent"), "--role", "app", "--print"]) == 2
+    assert main(["grant", "--data", str(tmp_path / "absent"), "--role", "app", "--print"]) == 1
     assert f"no Cardlog runs on {tmp_path / 'absent'}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["status", "doctor"])
+def test_a_cardlog_that_does_not_run_is_no_wrong_command_line(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([verb, "--data", str(tmp_path)]) == 1
+    assert f"no Cardlog runs on {tmp_path}" in capsys.readouterr().err
