@@ -201,6 +201,8 @@ def _dataclasses_in(hint: object) -> Iterator[object]:
 
 def _refuse_unknown(place: str, values: Mapping[str, Any], shape: _Shape) -> None:
     if not values.keys() <= shape.fields:
+        if SEALED in values:
+            raise PayloadError(f"{place} is a sealed payload whose text was changed")
         unknown = ", ".join(sorted(values.keys() - shape.fields))
         raise PayloadError(f"{place} has fields this build does not know: {unknown}")
     for name, inner in shape.inner:

@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
+from deploy.command import main
 from deploy.commands.operate.doctor import doctor
 from deploy.commands.run.push import push
 from events.platform.settings import Settings
@@ -114,7 +115,11 @@ def test_a_redis_that_refuses_turns_is_not_ready_and_the_doctor_says_so(
 
 
 def test_a_wrong_password_names_its_setting(
-    database: str, redis_url: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    database: str,
+    redis_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     host = redis_url.rpartition("@")[2]
     settings = Settings(database_url=database, redis_url=f"redis://:wrong@{host}")
@@ -126,6 +131,10 @@ def test_a_wrong_password_names_its_setting(
     doctor(settings=settings, data=None)
     assert f"FAIL  redis: {said}" in capsys.readouterr().out
     assert ":wrong@" not in caplog.text
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", database)
+    monkeypatch.setenv("CARDLOG_REDIS_URL", settings.redis_url)
+    assert main(["dead", "list"]) == 1
+    assert f"cardlog dead: {said}" in capsys.readouterr().err
     stop = threading.Event()
     with working(Recorder(settings, "one", stop.is_set).run, stop):
         eventually(lambda: "the recorder waits" in caplog.text)

@@ -80,6 +80,8 @@ def test_a_misfitting_payload_names_the_field() -> None:
     good = encode(recorded("x", turn_id="t", said_at=datetime(2026, 1, 1, tzinfo=UTC), project_id="p"))
     with pytest.raises(PayloadError, match="does not know: extra"):
         decode("TurnRecorded", 1, good[:-1] + b',"extra":1}')
+    with pytest.raises(PayloadError, match="EventNoted is a sealed payload whose text was changed"):
+        decode("EventNoted", 1, b'{"v":1,"sealed":"AAAA"}')
     noted = encode(
         EventNoted(content="x", entity="user", tags=(), origin=_ORIGIN, occurred_at=_ORIGIN.said_at)
     )
