@@ -81,10 +81,11 @@ def _sentence(error: Exception) -> str:
     known = isinstance(error, RuntimeError | ValueError | OSError) or type(error).__module__.startswith(
         ("deploy", "events", "ingest", "projectors", "retrieval", "cardlog_client")
     )
-    if type(error).__module__ == "redis.exceptions" and kind in {"TimeoutError", "ConnectionError"}:
-        return f"Redis does not answer: {text}; see that its server runs, then try again"
-    if kind == "AuthenticationError":
-        return f"redis refuses the login in CARDLOG_REDIS_URL: {text}"
+    if type(error).__module__ == "redis.exceptions":
+        if kind in {"TimeoutError", "ConnectionError"}:
+            return f"Redis does not answer: {text}; see that its server runs, then try again"
+        if kind == "AuthenticationError":
+            return f"redis refuses the login in CARDLOG_REDIS_URL: {text}"
     if kind == "InsufficientPrivilege":
         return f"{text}; set CARDLOG_ADMIN_DATABASE_URL to the URL of the role that owns the database"
     return text if known and text else f"{kind}: {text}"
