@@ -432,11 +432,12 @@ def _over(text: str, user_id: str) -> Sequence[frozenset[int]]:
 
 def _ends_another(newer: Candidate, card: Card, asked: Asked) -> bool:
     """True when a turn says what is no longer so of another value: "I no longer use the editor VS Code"."""
-    value = asked.value(card)
+    over = _over(_own_words(newer.card.content), asked.user_id)
+    value = asked.value(card) if over else None
     if value is None or value <= newer.terms:
         return False
     known = _slot_keys(card, asked.user_id) | asked.keys
-    return any(not told <= known for told in _over(_own_words(newer.card.content), asked.user_id))
+    return any(not told <= known for told in over)
 
 
 @lru_cache(maxsize=4096)
