@@ -48,8 +48,9 @@ async def test_strangers_have_places_of_their_own() -> None:
         return found[0]
 
     strangers = [asyncio.create_task(ask(key=False)) for _ in range(20)]
-    while sum(each.done() for each in strangers) < 19:
-        await asyncio.sleep(0)
+    async with asyncio.timeout(60):
+        while sum(each.done() for each in strangers) < 19:
+            await asyncio.sleep(0)
     known = [asyncio.create_task(ask(key=True)) for _ in range(3)]
     await asyncio.sleep(0)
     leave.set()
