@@ -29,7 +29,6 @@ from projectors.generations.projector import Projector, StepKind
 from projectors.rebuild.bulk_load import Task, bulk_connection, load_all
 from projectors.rebuild.swap import catch_up, level, swap
 
-_PACKAGE = "projectors.rebuild"
 _SMALL = 20_000
 """The number of events that one process folds in the time that a second process needs to start."""
 

@@ -170,6 +170,10 @@ class ArbitrationsIn(TemporalParams):
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
 
 
+_RANGES = ("created", "effective", "superseded", "verified")
+"""The axes whose ranges must not end before they begin. What lasted may match both ends of `occurred` in any order."""
+
+
 def slice_of(query: SliceIn, now: datetime) -> Slice:
     """Returns the slice of ``query``. The caller adds the conditions that need the tables: names, tags, duplicates.
 
@@ -186,12 +190,7 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
                 text_given(field, text)
-    for axis in (
-        "created",
-        "effective",
-        "superseded",
-        "verified",
-    ):  # what lasted may begin before and end after
+    for axis in _RANGES:
         first, last = given.get(f"{axis}_from"), given.get(f"{axis}_to")
         if first is not None and last is not None and first > last:
             raise invalid(f"{axis}_from", f"must not be after {axis}_to")

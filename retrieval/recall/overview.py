@@ -37,9 +37,9 @@ def overview(cards: Mapping[UUID, Card], terms: Mapping[UUID, frozenset[int]], a
     """Returns all ``cards`` in the order of an overview. The words of the question do not count.
 
     Within a kind, what newer words surely ended comes last. The layers take turns, so each layer has a card among the
-    first ones; that of the session begins. Within a layer, the facts about the user come before facts about others, a
-    well-known fact with one value before others, and then what was said more often and what was confirmed later. Equal
-    contents have one place.
+    first ones; the layer that was asked for begins. Within a layer, the facts about the user come before facts about
+    others, a well-known fact with one value before others, and then what was said more often and what was confirmed
+    later. Equal contents have one place.
     """
     ordered = sorted(
         (card for card in cards.values() if card.kind != "state" or holds(card, asked.question)),

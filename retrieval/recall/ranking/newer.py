@@ -434,7 +434,7 @@ def _ends_another(newer: Candidate, card: Card, asked: Asked) -> bool:
     """True when a turn says what is no longer so of another value: "I no longer use the editor VS Code"."""
     over = _over(_own_words(newer.card.content), asked.user_id)
     value = asked.value(card) if over else None
-    if value is None or value <= newer.terms:
+    if value is None or value & newer.terms:
         return False
     known = _slot_keys(card, asked.user_id) | asked.keys
     return any(not told <= known for told in over)
