@@ -120,8 +120,11 @@ WITH asked AS (
     SELECT of_word, key, card_id, provenance FROM selective
     UNION ALL
     SELECT of_word, key, c.card_id, c.provenance
-    FROM hit JOIN cards.cards c ON c.user_id = %(user_id)s AND c.card_id = hit.card_id
-    JOIN part ON common AND key = ANY (CASE WHEN of_word THEN c.term_keys ELSE c.pair_keys END)
+    FROM hit CROSS JOIN LATERAL (
+        -- The limit keeps the planner on the look-up of each card, also before the first statistics of the tables.
+        SELECT c.card_id, c.provenance, c.term_keys, c.pair_keys FROM cards.cards c
+        WHERE c.user_id = %(user_id)s AND c.card_id = hit.card_id LIMIT 1
+    ) c JOIN part ON common AND key = ANY (CASE WHEN of_word THEN c.term_keys ELSE c.pair_keys END)
 ), score AS (
     -- The nearest word of each card to each word of the question.
     SELECT card_id, provenance, sum(similarity) / (SELECT greatest(count(*), 1) FROM asked) AS words, 0 AS pairs
@@ -148,9 +151,11 @@ LIMIT %(limit)s;
 -- beside which a card stands, and NULL for a card that is related. Seeds may be found, too: two good hits side by side support each other.
 WITH seed AS MATERIALIZED (
     SELECT s.strength, c.card_id, c.project_id, c.session_id, c.position, c.entity, c.concept_key
-    FROM unnest(%(seeds)s::uuid[], %(strengths)s::float8[]) AS s(card_id, strength)
-    JOIN cards.cards c
-      ON c.user_id = %(user_id)s AND c.kind = ANY (ARRAY['state', 'event', 'knowledge']) AND c.card_id = s.card_id
+    FROM unnest(%(seeds)s::uuid[], %(strengths)s::float8[]) AS s(card_id, strength) CROSS JOIN LATERAL (
+        SELECT c.* FROM cards.cards c
+        WHERE c.user_id = %(user_id)s AND c.kind = ANY (ARRAY['state', 'event', 'knowledge']) AND c.card_id = s.card_id
+        LIMIT 1
+    ) c
 ), link AS MATERIALIZED (
     SELECT seed.strength * r.confidence AS strength, r.to_card AS card_id, NULL::uuid AS seed
     FROM seed JOIN cards.relations r ON r.user_id = %(user_id)s AND r.from_card = seed.card_id AND NOT r.refused
@@ -178,12 +183,12 @@ WITH seed AS MATERIALIZED (
     SELECT seed.strength / near.turns, near.card_id, seed.card_id
     FROM seed CROSS JOIN LATERAL (
         (SELECT c.card_id, row_number() OVER (ORDER BY c.position) AS turns FROM cards.cards c
-         WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.project_id = seed.project_id AND c.session_id = seed.session_id
+         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.session_id = seed.session_id
            AND c.position > seed.position AND c.episode
          ORDER BY c.position LIMIT 2)
         UNION ALL
         (SELECT c.card_id, row_number() OVER (ORDER BY c.position DESC) FROM cards.cards c
-         WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.project_id = seed.project_id AND c.session_id = seed.session_id
+         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.session_id = seed.session_id
            AND c.position < seed.position AND c.episode
          ORDER BY c.position DESC LIMIT 2)
     ) near
@@ -334,7 +339,7 @@ WITH holder AS MATERIALIZED (
     SELECT a.key, a.weight, c.*
     FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS a(key, weight)
     LEFT JOIN LATERAL (
-        SELECT c.card_id, c.provenance, {use}, {visible_by_key} AS visible
+        SELECT c.card_id, c.provenance, c.term_keys, c.own_terms, {visible_by_key} AS visible
         FROM cards.cards c
         WHERE c.term_keys @> ARRAY[a.key] AND {up_to_common}
     ) c ON true
@@ -343,8 +348,8 @@ WITH holder AS MATERIALIZED (
            count(card_id) >= %(common)s OR key = ANY (%(known_common)s::integer[]) AS common
     FROM holder GROUP BY key
 ), selective AS NOT MATERIALIZED (
-    SELECT key, asked.weight, asked.hits, card_id, provenance, times, length
-    FROM holder JOIN asked USING (key) WHERE visible AND NOT common
+    SELECT a.key, a.weight, a.hits, c.card_id, c.provenance, {use}
+    FROM holder c JOIN asked a USING (key) WHERE c.visible AND NOT a.common
 ), hit AS MATERIALIZED (
     SELECT card_id FROM selective WHERE EXISTS (SELECT FROM asked WHERE common)
     GROUP BY card_id ORDER BY sum(weight / hits) DESC, card_id LIMIT %(looked_at)s
@@ -355,7 +360,7 @@ WITH holder AS MATERIALIZED (
            card_id, provenance, times, length
     FROM (
         SELECT a.key, a.weight, count(*) OVER (PARTITION BY a.key) AS hits, c.card_id, c.provenance, {use}
-        FROM hit JOIN cards.cards c ON c.user_id = %(user_id)s AND c.card_id = hit.card_id
+        FROM (SELECT DISTINCT ON (card_id) * FROM holder JOIN hit USING (card_id)) c
         JOIN asked a ON a.common AND a.key = ANY (c.term_keys)
     ) held
 )

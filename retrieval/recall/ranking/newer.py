@@ -77,7 +77,7 @@ def compare(found: Sequence[Candidate], asked: Asked, *, most: int = COMPARED) -
         if each.card.provenance != "assistant_stated" and each.card.kind in ("state", "event")
     ]
     telling = [
-        (place, each)
+        (place, each, _changes(_own_words(each.card.content)))
         for place, each in enumerate(own)
         if each.card.episode and PASTED not in each.card.tags and asks(each.card.content) < 1
     ]
@@ -88,17 +88,19 @@ def compare(found: Sequence[Candidate], asked: Asked, *, most: int = COMPARED) -
     for place, older in enumerate(own):
         if _happened(older.card) or older.card.card_id in asked.disputed:
             continue
+        of_fact, others = asked.value(older.card) is not None, _values(older.card.content)
         later = [
             each
-            for at, each in telling
+            for at, each, changes in telling
             if at > place
+            and (of_fact or changes or _differ(_values(_own_words(each.card.content)), others))
             and _may_end(each.card, older.card)
             and _share_a_subject(each.subjects, older.subjects)
             and not _ends_another(each, older.card, asked)
         ]
         if later:
             _compare_with(later, older, weights, names, asked)
-    for place, newer in telling:
+    for place, newer, _ in telling:
         if _mends(_own_words(newer.card.content)):
             _mend(newer, own[:place], asked)
     known = {each.card_id: each for each in found}
@@ -166,8 +168,6 @@ def _compare_with(
         changes = _changes(text)
         own = _values(text) if others else others
         another = _differ(own, others)
-        if value is None and not (changes or another):
-            continue
         # With words of the question that the older card lacks, it is about another thing: the VPN of the office.
         elsewhere = value is None and not (said & asked.keys) - names <= older.terms
         apart, telling = False, frozenset[int]()

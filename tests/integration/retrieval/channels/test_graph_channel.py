@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from psycopg import AsyncConnection
-from psycopg.sql import SQL
 
 from events.platform.database import Connection
 from events.store import log
@@ -18,7 +17,7 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live
-from tests.support.projectors.plans import rows_read
+from tests.support.projectors.plans import Counting
 from tests.support.retrieval.channels import noted, recall, searching
 
 PAST = 600
@@ -85,20 +84,6 @@ def test_the_graph_never_leaves_the_walls(connection: Connection) -> None:
     assert contents == ["We planned the harbour"]
 
 
-class _Counting:
-    """A connection that counts the rows that its statements read."""
-
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-        self.rows = 0.0
-
-    async def execute(self, query: Any, parameters: Any) -> Any:
-        explained = SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + query
-        [[[found]]] = await (await self._connection.execute(explained, parameters)).fetchall()
-        self.rows += rows_read(found["Plan"])
-        return await self._connection.execute(query, parameters)
-
-
 def test_the_present_states_of_an_entity_are_read_without_its_past(connection: Connection) -> None:
     def told(key: str, value: str, days_ago: int) -> NewEvent:
         at = NOW - timedelta(days=days_ago)
@@ -116,7 +101,7 @@ def test_the_present_states_of_an_entity_are_read_without_its_past(connection: C
     question = understand("what does Rex eat?", NOW)
 
     async def around(pooled: AsyncConnection) -> tuple[Sequence[Hit], float]:
-        looking: Any = _Counting(pooled)
+        looking: Any = Counting(pooled)
         scope = scope_of(question, user_id="alex", projects=("default",))
         hits = await GraphChannel({seed.event_id: 1.0}).search(looking, question, scope)
         return hits, looking.rows

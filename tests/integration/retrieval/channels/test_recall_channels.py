@@ -23,6 +23,7 @@ from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
+from tests.support.projectors.plans import Counting
 from tests.support.retrieval.channels import FEW, MANY, MOST, hits_of, noted, recall, searching
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
@@ -169,3 +170,29 @@ def check_that_no_channel_reads_a_whole_table(connection: Connection, url: str) 
     eventually(lambda: scans()[1] > before[1])
     # Nothing was said in the window of the question. Its bounds are conditions of the index, also under a policy.
     assert (scans()[0], scans()[2]) == (before[0], before[2])
+
+
+def test_a_memory_without_statistics_is_read_in_the_same_way(connection: Connection) -> None:
+    texts = (
+        f"harbour meeting number {number} with {'Zoe' if number % 2 else 'Max'}" for number in range(400)
+    )
+    log.append(connection, [apart(noted(text)) for text in texts])
+    fold_live(connection)
+    question = understand("the harbour meeting number 7 with Zoe this month", NOW)
+    scope = replace(scope_of(question, user_id="alex", projects=("default",)), size=Size(400))
+    [[seeds]] = connection.execute(
+        "SELECT array_agg(card_id) FROM (SELECT card_id FROM cards.cards LIMIT 12)"
+    )
+
+    async def rows(pooled: AsyncConnection) -> dict[str, float]:
+        read = {}
+        for each in (*open_channels(Settings())[1:], GraphChannel(dict.fromkeys(seeds, 1.0))):
+            looking: Any = Counting(pooled)
+            await each.search(looking, question, scope)
+            read[each.name] = looking.rows
+        return read
+
+    before = searching(connection, rows)
+    connection.execute("VACUUM ANALYZE")
+    after = searching(connection, rows)
+    assert {name: count for name, count in before.items() if count > 2 * after[name]} == {}
