@@ -1,14 +1,14 @@
 """The people whom a question names: their other names, and the cards about somebody else of the same name."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import psycopg
 
 from events.language.chinese_script import has_cjk
-from events.people.mentions import name_in, read, tie_in
+from events.people.mentions import Mention, name_in, read, tie_in
 from events.people.person import Named, People, Person
 from events.people.ties import folded, general
 from events.platform.failures import retry_on_lost_connection
@@ -70,10 +70,13 @@ class NamedPeople:
         return found
 
 
-def named_people(people: People, question: str) -> NamedPeople | None:
-    """Returns the people that a question means. None: it means nobody who is known by another name or shares one."""
+def named_people(people: People, question: str, mentions: Sequence[Mention]) -> NamedPeople | None:
+    """Returns the people that a question means, of whom it has these ``mentions``.
+
+    None: it means nobody who is known by another name or shares one.
+    """
     question = question[:_READ]
-    handles = {each.handle for each in read(question).mentions}
+    handles = {each.handle for each in mentions}
     handles |= _known_names(people, folded(question), {name_in(each) for each in handles})
     meant: dict[UUID, Person] = {}
     rivals: set[UUID] = set()
@@ -123,9 +126,10 @@ def _meant(people: People, handle: str, question: str) -> list[Person]:
 
 async def people_asked(reader: PeopleReader, owner: str, question: str) -> NamedPeople | None:
     """Returns the people that a question of ``owner`` means. Raises psycopg.Error and TimeoutError."""
-    if not read(question[:_READ]).mentions and not has_cjk(question[:_READ]):
+    mentions = read(question[:_READ]).mentions
+    if not mentions and not has_cjk(question[:_READ]):
         return None
-    return named_people(await retry_on_lost_connection(reader.present, owner), question)
+    return named_people(await retry_on_lost_connection(reader.present, owner), question, mentions)
 
 
 async def without_others(

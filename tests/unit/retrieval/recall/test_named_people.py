@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from events.people.mentions import read
 from events.people.person import Named
 from retrieval.recall.named_people import NamedPeople, named_people
 from tests.support.cards import card
@@ -20,7 +21,8 @@ WHOLE = "robina castellanos|"
 
 
 def meant(question: str, *events: tuple[str, str]) -> NamedPeople | None:
-    return named_people(people(*SAID, events=[merged(*pair) for pair in events]), question)
+    known = people(*SAID, events=[merged(*pair) for pair in events])
+    return named_people(known, question, read(question).mentions)
 
 
 @examples
@@ -43,9 +45,10 @@ def test_the_other_names_of_a_person_are_looked_for() -> None:
 
 
 def test_a_label_is_no_other_name() -> None:
-    found = named_people(people("My mother is ill."), "How is Mum?")
+    question = "How is Mum?"
+    found = named_people(people("My mother is ill."), question, read(question).mentions)
     assert found is not None
-    assert found.other_names("How is Mum?") == []
+    assert found.other_names(question) == []
 
 
 def test_a_name_alone_means_who_is_named_in_its_turn() -> None:
