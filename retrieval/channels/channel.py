@@ -41,12 +41,14 @@ class Hit(NamedTuple):
     """A card that one channel found.
 
     ``score`` is in the channel's own unit and only orders the hits of that channel. A card that was not found for
-    itself was said just before the card ``beside``, or just after it.
+    itself was said just before the card ``beside``, or just after it. The ``nearness`` of a card that was found by its
+    meaning falls from 1 with the cosine, and means the same for every model.
     """
 
     card_id: UUID
     score: float
     beside: UUID | None = None
+    nearness: float = 0.0
 
 
 class ChannelDownError(RuntimeError):

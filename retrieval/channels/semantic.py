@@ -8,8 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain, islice, zip_longest
+from math import exp
 from uuid import UUID
 
+import numpy as np
 from cachetools import LRUCache, TTLCache
 from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
@@ -47,6 +49,18 @@ _REMEMBERED, _REMEMBERED_S = 1_000, 600.0
 """The questions whose vectors are remembered, and for how long. One takes up to 4 kB."""
 _BEGUN = 64
 """The questions that are embedded before their search begins."""
+_FALL = 0.09
+"""The part of the way from equal to unrelated texts within which nearness falls to 1/e."""
+_UNRELATED = (
+    "I repaired the fence behind the barn.",
+    "The train to Oslo leaves at six.",
+    "My cousin studies the history of music.",
+    "The update broke our login page.",
+    "She is allergic to peanuts.",
+    "They elected a new mayor yesterday.",
+)
+"""Texts about different things. Models put such texts at cosines from .05 to .8."""
+_LEAST_WAY = 0.01  # a model that gives all texts one vector tells nothing
 _WORTH = 0.1
 """The least part of a search that a saturated process saves."""
 _SEARCHES = 8
@@ -66,12 +80,16 @@ class _List:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """The vector of a question from one model and its seconds, or in ``missing`` the reason why there is none."""
+    """The vector of a question from one model and its seconds, or in ``missing`` the reason why there is none.
+
+    ``fall`` is the difference of two cosines of this model at which nearness falls to 1/e.
+    """
 
     embedder: Embedder | None
     vector: Vectors | None
     missing: str = ""
     seconds: float = 0.0
+    fall: float = 1.0
 
 
 class SemanticChannel(Channel):
@@ -93,6 +111,7 @@ class SemanticChannel(Channel):
         self._saturated = saturated
         self._share = 0.0
         self._spaces: dict[str, Space] = {}
+        self._falls: dict[str, float] = {}
         self._queries: TTLCache[bytes, _Query] = TTLCache(_REMEMBERED, _REMEMBERED_S)
         self._begun: LRUCache[bytes, Future[_Query]] = LRUCache(_BEGUN)
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
@@ -221,9 +240,10 @@ class SemanticChannel(Channel):
         }
 
         async def hits(name: str, looked_at: int = _LOOKED_AT, **parts: int) -> list[Hit]:
-            return await searched(
+            found = await searched(
                 connection, name, scope, {**values, "looked_at": looked_at}, vectors=table, **parts
             )
+            return [hit._replace(nearness=exp((hit.score - found[0].score) / asked.fall)) for hit in found]
 
         if not scope.size.many:
             return await hits("semantic")
@@ -316,11 +336,22 @@ class SemanticChannel(Channel):
             embedder = (
                 self._embedders.of_slot(slot) if space is None else self._embedders.of_space(slot, space)
             )
+            fall = self._fall(embedder)
             began = time.perf_counter()
             [vector] = checked([embedder.embed_question(text)], 1, embedder.dimension, embedder.name)
-            return _Query(embedder, vector, seconds=time.perf_counter() - began)
+            return _Query(embedder, vector, seconds=time.perf_counter() - began, fall=fall)
         except EmbedderUnavailableError as error:
             return _Query(None, None, str(error))
+
+    def _fall(self, embedder: Embedder) -> float:
+        """Returns the fall of a model, which is found once in a process from the same texts, so it never differs."""
+        fall = self._falls.get(embedder.fingerprint)
+        if fall is None:
+            count = len(_UNRELATED)
+            vectors = checked(embedder.embed(_UNRELATED), count, embedder.dimension, embedder.name)
+            unrelated = (np.sum(vectors @ vectors.T) - count) / (count * (count - 1))
+            fall = self._falls[embedder.fingerprint] = _FALL * max(_LEAST_WAY, 1 - float(unrelated))
+        return fall
 
     async def _read_spaces(self, connection: AsyncConnection) -> dict[str, Space]:
         """Reads the embedder of each slot of the live vectors."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from math import exp
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +12,6 @@ from retrieval.channels.channel import Hit
 RRF_K = 60
 _NEAREST = 20  # the hits among which places by meaning are compared
 _PACE = 20  # the rank at which a place has fallen to a half
-_FALL = 0.02  # of a cosine, within which nearness falls to 1/e
 
 
 @dataclass(slots=True)
@@ -62,7 +60,7 @@ def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> 
         place = _place(rank)
         if name == "semantic":
             told.meaning = (hit.score - far) / (best - far) if best > far else 1.0
-            told.nearness = exp(min(0.0, hit.score - best) / _FALL)
+            told.nearness = hit.nearness
             told.meaning_place = place
         elif name == "tags":
             told.words, told.words_place = hit.score / best if best > 0 else 0.0, place

@@ -1,7 +1,7 @@
 """The semantic channel finds what is near in meaning, also in a rare mode."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -121,6 +121,35 @@ def test_vectors_of_an_embedder_that_is_no_longer_live_answer_nothing(connection
     connection.execute("UPDATE vectors.spaces SET name = 'another', fingerprint = 'another'")
     with pytest.raises(ChannelDownError, match="another"):
         hits_of(connection, each, "the harbour", "alex")
+
+
+class Crowded(HashEmbedder):
+    """Hashed words at cosines of .8 and more, as some models put all texts."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = super().embed(texts)
+        crowded: Vectors = np.sqrt(0.2, dtype=np.float32) * vectors
+        crowded[:, 0] = np.sqrt(1 - np.sum(crowded[:, 1:] ** 2, axis=1))
+        return crowded
+
+
+def test_nearness_means_the_same_whatever_the_cosines_of_a_model_are(
+    postgres_url: str, template: str
+) -> None:
+    def nearness(embedder: Callable[[], HashEmbedder]) -> list[float]:
+        with copied(postgres_url, template) as database:
+            with connect(database, application="test") as connection:
+                log.append(
+                    connection, [apart(noted(text)) for text in ("harbour walk", "a long harbour", "tea")]
+                )
+            fold_live(database)
+            fold_live(database, VectorsProjector(Embedders(embedder)))
+            hits = hits_of(database, semantic.SemanticChannel(Embedders(embedder)), "harbour walk", "alex")
+            return [hit.nearness for hit in hits]
+
+    plain = nearness(HashEmbedder)
+    assert plain[0] == 1 and len(plain) == 3
+    assert nearness(Crowded) == pytest.approx(plain, abs=0.02)
 
 
 def test_a_question_is_embedded_once_for_its_user(turned: str) -> None:
