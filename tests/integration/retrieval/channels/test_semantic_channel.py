@@ -148,7 +148,7 @@ def test_nearness_means_the_same_whatever_the_cosines_of_a_model_are(
             return [hit.nearness for hit in hits]
 
     plain = nearness(HashEmbedder)
-    assert plain[0] == 1 and len(plain) == 3
+    assert (plain[0], len(plain)) == (1, 3)
     assert nearness(Crowded) == pytest.approx(plain, abs=0.02)
 
 
