@@ -152,7 +152,7 @@ LIMIT %(limit)s;
 WITH seed AS MATERIALIZED (
     SELECT s.strength, c.card_id, c.project_id, c.session_id, c.position, c.entity, c.concept_key
     FROM unnest(%(seeds)s::uuid[], %(strengths)s::float8[]) AS s(card_id, strength) CROSS JOIN LATERAL (
-        SELECT c.* FROM cards.cards c
+        SELECT c.card_id, c.project_id, c.session_id, c.position, c.entity, c.concept_key FROM cards.cards c
         WHERE c.user_id = %(user_id)s AND c.kind = ANY (ARRAY['state', 'event', 'knowledge']) AND c.card_id = s.card_id
         LIMIT 1
     ) c

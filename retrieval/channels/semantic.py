@@ -243,7 +243,11 @@ class SemanticChannel(Channel):
             found = await searched(
                 connection, name, scope, {**values, "looked_at": looked_at}, vectors=table, **parts
             )
-            return [hit._replace(nearness=exp((hit.score - found[0].score) / asked.fall)) for hit in found]
+            # A vector of zeros has no cosine. min() then gives 0, because its first argument is a number.
+            below = [min(0.0, hit.score - found[0].score) for hit in found]
+            return [
+                hit._replace(nearness=exp(each / asked.fall)) for hit, each in zip(found, below, strict=True)
+            ]
 
         if not scope.size.many:
             return await hits("semantic")

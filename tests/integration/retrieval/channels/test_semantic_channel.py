@@ -133,6 +133,18 @@ class Crowded(HashEmbedder):
         return crowded
 
 
+def test_vectors_of_zeros_have_a_nearness(connection: Connection) -> None:
+    class Zeros(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            return np.zeros((len(texts), self.dimension), dtype=np.float32)
+
+    log.append(connection, [apart(noted("harbour walk")), apart(noted("tea"))])
+    fold_live(connection)
+    fold_live(connection, VectorsProjector(Embedders(Zeros)))
+    hits = hits_of(connection, semantic.SemanticChannel(Embedders(Zeros)), "harbour", "alex")
+    assert [hit.nearness for hit in hits] == [1, 1]
+
+
 def test_nearness_means_the_same_whatever_the_cosines_of_a_model_are(
     postgres_url: str, template: str
 ) -> None:
