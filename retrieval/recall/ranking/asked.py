@@ -45,6 +45,13 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text[:READ].casefold()))
 
 
+@lru_cache(maxsize=4096)
+def _claimed(text: str, user_id: str) -> frozenset[int]:
+    """Returns the keys of the words of an assistant's claims about the user."""
+    claims = " ".join(claim[0] for claim in _CLAIM.finditer(text.replace("’", "'")))
+    return frozenset(term_keys(user_id, analyse(claims)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """One question.
@@ -105,8 +112,7 @@ class Asked:
             return False
         if card.provenance != "assistant_stated":
             return INJECTED in card.tags
-        claims = " ".join(claim[0] for claim in _CLAIM.finditer(card.content[:READ].replace("’", "'")))
-        return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
+        return not self.keys.isdisjoint(_claimed(card.content[:READ], self.user_id))
 
     @cached_property
     def keys(self) -> frozenset[int]:
