@@ -88,12 +88,13 @@ def compare(found: Sequence[Candidate], asked: Asked, *, most: int = COMPARED) -
     for place, older in enumerate(own):
         if _happened(older.card) or older.card.card_id in asked.disputed:
             continue
-        of_fact, others = asked.value(older.card) is not None, _values(older.card.content)
+        # A turn without a change tells something of a card without a value only by another number or time.
+        valued, others = asked.value(older.card) is not None, _values(older.card.content)
         later = [
             each
             for at, each, changes in telling
             if at > place
-            and (of_fact or changes or _differ(_values(_own_words(each.card.content)), others))
+            and (valued or changes or _differ(_values(_own_words(each.card.content)), others))
             and _may_end(each.card, older.card)
             and _share_a_subject(each.subjects, older.subjects)
             and not _ends_another(each, older.card, asked)
